@@ -1,0 +1,12 @@
+"""Learning: count how often each component won, per class."""
+
+from flybloom._kernels._jit import kernel
+from flybloom._typing import Array
+
+
+@kernel
+def add_counts(winners: Array, codes: Array, weights: Array, counts: Array) -> None:
+    """Add each row's weight to the cells ``counts[winner, code]``, in place."""
+    for i in range(winners.shape[0]):
+        for r in range(winners.shape[1]):
+            counts[winners[i, r], codes[i]] += weights[i]

@@ -1,0 +1,155 @@
+"""The boundary: what users pass, checked and brought into the form the rest relies on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+
+from flybloom._typing import Array, Features, Weights
+
+MOST_WEIGHT = 2**29
+
+# Chosen by measurement, see docs/defaults.md.
+AUTO_COMPONENTS = 32768
+AUTO_CONNECTIONS = 64
+AUTO_WINNERS = 128
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Give an estimator back the attributes it had, if anything goes wrong inside."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_rows(estimator: Any, X: Any, *, reset: bool) -> Features:
+    """Return `X` as a numeric array or canonical CSR matrix, finite, and with the features the estimator knows."""
+    X = validate_data(estimator, X, accept_sparse="csr", reset=reset)
+    if sparse.issparse(X):
+        if estimator.scaling != "none":
+            msg = (
+                "Cannot center sparse matrices: use `scaling='none'` instead. "
+                "See docstring for motivation and alternatives."
+            )
+            raise ValueError(msg)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+    return X
+
+
+def check_labels(y: Any, X: Features) -> Array:
+    """Return `y` as a one-dimensional array of labels, one for each row."""
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
+    assert_all_finite(y, input_name="y")
+    check_classification_targets(y)
+    return np.asarray(y)
+
+
+def check_weights(sample_weight: Any, n_rows: int) -> Weights:
+    """Return the weights as whole numbers, one for each row."""
+    if sample_weight is None:
+        return np.ones(n_rows, np.int64)
+    weights = np.asarray(sample_weight)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, weights)
+    if weights.shape != (n_rows,):
+        msg = (
+            f"sample_weight must hold one weight for each of the {n_rows} rows. "
+            f"Got an array of shape {weights.shape} instead."
+        )
+        raise ValueError(msg)
+    is_numeric = weights.dtype.kind in "buif" and np.isfinite(weights).all()
+    whole = weights.astype(np.int64) if is_numeric else None
+    if whole is None or (whole != weights).any() or (whole < 0).any() or (whole > MOST_WEIGHT).any():
+        msg = (
+            "sample_weight must hold whole numbers from 0 to 2**29, because a row of weight w counts as w copies. "
+            f"Got {_first_bad_weight(weights)!r} instead. Round or rescale the weights."
+        )
+        raise ValueError(msg)
+    if not whole.any():
+        msg = "sample_weight must not be zero for every row. Got only zeros instead. Leave the rows out, or weigh them."
+        raise ValueError(msg)
+    return whole
+
+
+def _first_bad_weight(weights: Array) -> Any:
+    """Return the first weight that is not a whole number in range."""
+    for weight in weights.tolist():
+        if not (isinstance(weight, int | float) and 0 <= weight <= MOST_WEIGHT and weight == int(weight)):
+            return weight
+    return weights.dtype.name
+
+
+def united_classes(old: Array, new: Array) -> Array:
+    """Return the sorted labels of both; labels of different kinds are refused."""
+    if old.size == 0:
+        return np.unique(new)
+    if _kind_of_labels(old) != _kind_of_labels(new):
+        msg = (
+            f"The labels in y are {_kind_of_labels(new)}, those learned before are {_kind_of_labels(old)}. "
+            "Convert y to the type of classes_."
+        )
+        raise ValueError(msg)
+    return np.union1d(old, new)
+
+
+def _kind_of_labels(labels: Array) -> str:
+    """Return what labels are, in a word."""
+    return "strings" if labels.dtype.kind in "OUST" else "numbers"
+
+
+def resolve_seed(random_state: Any) -> int:
+    """Return an integer `random_state` as it is, and draw one from any other."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def resolve_n_components(n_components: int | float | str, n_features: int) -> int:
+    """Return m: an int as it is, a float as a multiple of the features."""
+    if n_components == "auto":
+        return AUTO_COMPONENTS
+    if isinstance(n_components, float | np.floating):
+        return max(1, round(n_components * n_features))
+    return int(n_components)
+
+
+def resolve_n_connections(n_connections: int | float | str, n_features: int) -> int:
+    """Return s: an int as it is, a float as a share of the features."""
+    if n_connections == "auto":
+        return max(1, min(round(n_features / 2), AUTO_CONNECTIONS))
+    if isinstance(n_connections, float | np.floating):
+        return max(1, round(n_connections * n_features))
+    if int(n_connections) > n_features:
+        msg = (
+            f"n_connections={n_connections} exceeds the {n_features} feature(s) of X. "
+            "Lower n_connections, or pass a float for a share of the features."
+        )
+        raise ValueError(msg)
+    return int(n_connections)
+
+
+def resolve_n_winners(n_winners: int | float | str, n_components: int) -> int:
+    """Return rho: an int as it is, a float as a share of the components."""
+    if n_winners == "auto":
+        return max(1, min(AUTO_WINNERS, n_components // 4))
+    if isinstance(n_winners, float | np.floating):
+        return max(1, round(n_winners * n_components))
+    if int(n_winners) > n_components:
+        msg = f"n_winners={n_winners} exceeds n_components_={n_components}. Lower n_winners or raise n_components."
+        raise ValueError(msg)
+    return int(n_winners)

@@ -1,0 +1,34 @@
+"""Fixtures: small data, seeded; and the folder of real data sets, where there is one."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+from sklearn.datasets import load_digits
+
+settings.register_profile("project", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("project")
+
+
+@pytest.fixture
+def rng():
+    """A generator; FLYBLOOM_TEST_SEED sweeps it."""
+    return np.random.default_rng(int(os.environ.get("FLYBLOOM_TEST_SEED", "0")))
+
+
+@pytest.fixture(scope="session")
+def digits():
+    """Rows and labels of Digits."""
+    return load_digits(return_X_y=True)
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """The folder of real data sets; tests that need it are skipped without it."""
+    default = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("FLYBLOOM_DATA", default))
+    if not folder.is_dir():
+        pytest.skip("no folder of data sets: set FLYBLOOM_DATA")
+    return folder

@@ -1,0 +1,100 @@
+"""Counts, weights, novelty and the choice between ties, against the reference."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import reference
+from flybloom import filters
+
+
+@pytest.fixture
+def learned(rng):
+    """Winners of 60 rows, their codes, and their counts."""
+    winners = np.array([rng.permutation(30)[:6] for _ in range(60)], np.uint32)
+    codes = rng.integers(0, 3, 60)
+    counts = np.zeros((30, 3), np.int32)
+    filters.add(winners, codes, np.ones(60, np.int64), counts)
+    return winners, codes, counts
+
+
+def test_counts_are_those_of_the_reference(learned):
+    """How often each component won in each class."""
+    winners, codes, counts = learned
+    assert_array_equal(counts.T, reference.counts(reference.hashes(winners, 30), codes, range(3)))
+
+
+def test_taking_away_restores(learned, rng):
+    """What is added and taken away again leaves no trace."""
+    _, codes, counts = learned
+    before = counts.copy()
+    more, weights = np.array([rng.permutation(30)[:6] for _ in range(5)], np.uint32), np.arange(5)
+    filters.add(more, codes[:5], weights, counts)
+    assert (counts != before).any()
+    filters.add(more, codes[:5], -weights, counts)
+    assert_array_equal(counts, before)
+
+
+@pytest.mark.parametrize("c", [0.01, 0.4, 0.9, 1.0])
+def test_novelty_is_that_of_the_reference(learned, c):
+    """Bit for bit, weights included."""
+    winners, codes, counts = learned
+    w = reference.filters(counts.T, c)
+    assert_array_equal(filters.weights_of(counts, c), w.T)
+    assert_array_equal(filters.novelty(winners, counts, np.bincount(codes), c), reference.novelty(w, winners))
+
+
+def test_weights_of_large_counts_are_zero():
+    """Where repeated multiplication underflows, the table ends, and every larger count is looked up there."""
+    counts = np.array([[0, 10**6], [1, 5]], np.int32)
+    assert_array_equal(
+        filters.weights_of(counts, 0.9), [[1.0, 0.0], [1.0 - 0.9, filters.weights_of(counts, 0.9)[1, 1]]]
+    )
+    assert filters.weights_of(counts, 0.9)[1, 1] == pytest.approx(1e-5)
+
+
+def test_the_least_novel_class_is_chosen(learned):
+    """Where there is no tie, it is the smallest novelty."""
+    winners, _, _ = learned
+    novelty = np.linspace(0, 1, 180).reshape(60, 3)[:, ::-1].copy()
+    assert_array_equal(filters.most_familiar(novelty, winners, 5), np.full(60, 2))
+
+
+def test_ties_are_broken_evenly_and_only_among_the_tied(rng):
+    """Two of three classes tie: each gets half of many rows, the third none."""
+    winners = rng.integers(0, 10**6, (4000, 8)).astype(np.uint32)
+    novelty = np.tile([0.25, 0.5, 0.25], (4000, 1))
+    share = np.bincount(filters.most_familiar(novelty, winners, 1), minlength=3) / 4000
+    assert share[1] == 0
+    assert abs(share[0] - 0.5) < 0.04
+
+
+def test_ties_depend_on_seed_and_winners_but_not_on_their_order(rng):
+    """The same row always gets the same class; another seed may choose another."""
+    winners = rng.integers(0, 10**6, (200, 8)).astype(np.uint32)
+    novelty = np.full((200, 4), 0.5)
+    chosen = filters.most_familiar(novelty, winners, 1)
+    assert_array_equal(filters.most_familiar(novelty, winners[:, ::-1].copy(), 1), chosen)
+    assert_array_equal(filters.most_familiar(novelty[7:8], winners[7:8], 1), chosen[7:8])
+    assert (filters.most_familiar(novelty, winners, 2) != chosen).any()
+
+
+def test_what_differs_by_rounding_only_is_a_tie():
+    """0.1 + 0.2 + 0.3 in two orders is the same novelty."""
+    novelty = np.array([[0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1]])
+    assert novelty[0, 0] != novelty[0, 1]
+    chosen = {int(filters.most_familiar(novelty, np.arange(8, dtype=np.uint32)[None], seed)[0]) for seed in range(20)}
+    assert chosen == {0, 1}
+
+
+def test_counts_become_wider_before_they_could_overflow():
+    """A class of more than 2^31 - 1 rows gets 64-bit counts."""
+    assert filters.count_dtype(np.array([2**31 - 1])) is np.int32
+    assert filters.count_dtype(np.array([1, 2**31])) is np.int64
+
+
+def test_new_classes_get_zeros_in_their_place():
+    """Counts of known classes move to where their labels are sorted now."""
+    counts = np.array([[1, 2], [3, 4]])
+    arranged = filters.arranged(counts, np.array(["b", "d"]), np.array(["a", "b", "c", "d"]), axis=1)
+    assert_array_equal(arranged, [[0, 1, 0, 2], [0, 3, 0, 4]])

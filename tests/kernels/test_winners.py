@@ -1,0 +1,125 @@
+"""Every way to hash gives the winners of the reference, ties and all."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+import reference
+from flybloom._kernels._jit import JIT_IS_OFF
+from flybloom._kernels.winners import _sort_octet
+from flybloom.projection import Projection
+
+# n, d, m, s, rho: one row, narrow and wide strips, several blocks; one component, one feature; all win; guessed limits
+SHAPES = [
+    (1, 5, 40, 3, 4),
+    (3, 1, 1, 1, 1),
+    (9, 6, 30, 2, 30),
+    (17, 8, 257, 3, 20),
+    (33, 10, 600, 4, 5),
+    (70, 12, 700, 5, 16),
+]
+LARGE = [(130, 20, 3000, 6, 40), (65, 15, 5003, 4, 300)]
+if not JIT_IS_OFF:
+    SHAPES += LARGE
+
+
+def make_rows(rng, n, d, kind):
+    """Rows of one kind of number, most with many ties."""
+    return {
+        "float32": lambda: rng.standard_normal((n, d)).astype(np.float32),
+        "float64": lambda: rng.standard_normal((n, d)),
+        "coarse": lambda: rng.integers(-2, 3, (n, d)).astype(np.float64),
+        "bool": lambda: rng.random((n, d)) < 0.3,
+        "uint8": lambda: rng.integers(0, 256, (n, d)).astype(np.uint8),
+        "int8": lambda: rng.integers(-128, 128, (n, d)).astype(np.int8),
+        "uint16": lambda: rng.integers(0, 2**16, (n, d)).astype(np.uint16),
+        "int64": lambda: rng.integers(-3, 4, (n, d)),
+        "large": lambda: rng.integers(-(2**40), 2**40, (n, d)),
+        "constant": lambda: np.full((n, d), 7),
+    }[kind]()
+
+
+KINDS = ["float32", "float64", "coarse", "bool", "uint8", "int8", "uint16", "int64", "large", "constant"]
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("n", "d", "m", "s", "rho"), SHAPES)
+def test_winners_are_those_of_the_reference(rng, n, d, m, s, rho, kind, signed):
+    """For every type of number and shape, in the same order."""
+    rows = make_rows(rng, n, d, kind)
+    projection = Projection(2, d, m, s, signed=signed)
+    assert_array_equal(projection.winners(rows, rho), reference.winners(rows, *projection.connections(), rho))
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("kind", ["float32", "coarse", "int64", "large"])
+def test_sparse_winners_are_those_of_dense_rows(rng, kind, signed):
+    """Rows with few nonzeros, none at all, and so many winners that ties at zero and negative sums take part."""
+    n, d, m, s = 12, 300, 64, 9
+    rows = make_rows(rng, n, d, kind) * (rng.random((n, d)) < 0.008)
+    rows[3] = 0
+    projection = Projection(6, d, m, s, signed=signed)
+    for rho in (1, 10, 64):
+        expected = reference.winners(rows, *projection.connections(), rho)
+        assert_array_equal(projection.winners(rows, rho), expected)
+        assert_array_equal(projection.winners(sparse.csr_matrix(rows), rho), expected)
+
+
+def test_dense_sparse_rows_are_hashed_as_dense_ones(rng):
+    """Above a share of nonzeros the matrix is made dense; nothing changes."""
+    rows = make_rows(rng, 20, 30, "coarse")
+    projection = Projection(6, 30, 50, 4, signed=True)
+    assert_array_equal(projection.winners(sparse.csr_matrix(rows), 10), projection.winners(rows, 10))
+
+
+@pytest.mark.parametrize("order", ["C", "F", "reversed"])
+def test_memory_order_does_not_matter(rng, order):
+    """C order, Fortran order and a view with negative strides."""
+    rows = make_rows(rng, 20, 9, "float32")
+    projection = Projection(0, 9, 80, 3, signed=True)
+    expected = projection.winners(rows, 8)
+    views = {"C": rows, "F": np.asfortranarray(rows), "reversed": rows[::-1, ::-1].copy()[::-1, ::-1]}
+    assert_array_equal(projection.winners(views[order], 8), expected)
+
+
+def test_no_rows_have_no_winners():
+    """An empty block gives an empty result of the right width."""
+    assert Projection(0, 4, 10, 2, signed=False).winners(np.empty((0, 4), np.float32), 3).shape == (0, 3)
+
+
+def test_rows_that_defeat_the_guess_are_hashed_again():
+    """The first components look bad, the winners come early or late: exact all the same."""
+    projection = Projection(1, 40, 4000 if not JIT_IS_OFF else 600, 1, signed=False)
+    features, signs = projection.connections()
+    rows = np.zeros((70, 40), np.float32)
+    for i, row in enumerate(rows):
+        row[features[i % 7, 0]] = 1 + i  # one feature is all that counts: many exact ties
+    assert_array_equal(projection.winners(rows, 30), reference.winners(rows, features, signs, 30))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 31, 64, 100])
+def test_eight_lists_are_sorted_side_by_side(rng, n):
+    """Merge exchange sorts any number of candidates."""
+    candidates = rng.integers(-50, 50, (n, 8))
+    flat = candidates.ravel().copy()
+    _sort_octet(flat, 0, n)
+    assert_array_equal(flat.reshape(n, 8), -np.sort(-candidates, axis=0))
+
+
+def test_sums_beyond_64_bits_are_refused():
+    """No integer type would hold them."""
+    rows = np.full((2, 5), 2**62)
+    with pytest.raises(ValueError, match="no 64-bit integer holds"):
+        Projection(0, 5, 10, 3, signed=False).winners(rows, 2)
+
+
+@pytest.mark.parametrize("value", [1e38, -1e300])
+def test_sums_beyond_float32_are_refused(value):
+    """They would be infinite, and the winners arbitrary."""
+    rows = np.full((2, 500), value) * (np.arange(500) == 1)
+    projection = Projection(0, 500, 10, 4, signed=False)
+    for container in (np.asarray, sparse.csr_matrix):
+        with pytest.raises(ValueError, match="must stay within float32"):
+            projection.winners(container(rows), 2)

@@ -1,0 +1,118 @@
+"""The paper in plain numpy: slow, obvious, read beside the paper. Everything fast is compared with this.
+
+M is the projection: one row for each component, with a 1 (or, beyond the paper, a -1) at each connection. Gamma
+keeps the rho largest. z counts winners for each class, w is the Fly Bloom Filter, f the novelty.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+
+def sums(rows, connections, signs):
+    """M x for each row, added in the order of the connections: exactly for integers, in float32 for floats."""
+    is_float = rows.dtype.kind == "f"
+    rows = rows.astype(np.float32) if is_float else rows.astype(object)
+    total = np.zeros((len(rows), len(connections)), np.float32 if is_float else object)
+    for k in range(connections.shape[1]):
+        term = rows[:, connections[:, k]] * signs[:, k].astype(rows.dtype)
+        total = total + term
+    return total
+
+
+def winners(rows, connections, signs, rho):
+    """Gamma_rho(M x): the components with the largest sums, the largest first, ties to the smaller index."""
+    total = sums(rows, connections, signs)
+    return np.array([sorted(range(len(row)), key=lambda j, row=row: (-row[j], j))[:rho] for row in total]).reshape(
+        -1, rho
+    )
+
+
+def hashes(winners, m):
+    """h(x) as rows of zeros and ones."""
+    h = np.zeros((len(winners), m), np.int64)
+    for row, components in zip(h, winners, strict=True):
+        row[components] = 1
+    return h
+
+
+def counts(h, y, classes):
+    """How often each component won among the rows of each class (equation 4, the exponent)."""
+    return np.array([h[y == label].sum(axis=0) for label in classes])
+
+
+def filters(z, c):
+    """w_ij = (1 - c)^z_ij (equation 4), the power by repeated multiplication."""
+    powers = [1.0]
+    for _ in range(int(z.max(initial=0))):
+        powers.append(powers[-1] * (1.0 - c))
+    return np.array(powers)[z]
+
+
+def binary_filters(h, y, classes):
+    """w_i starts as all ones, then w_i AND NOT h(x) for each row of class i (algorithm 1)."""
+    w = np.ones((len(classes), h.shape[1]), bool)
+    for row, label in zip(h, y, strict=True):
+        w[list(classes).index(label)] &= ~row.astype(bool)
+    return w
+
+
+def novelty(w, winners):
+    """f_i(x) = w_i . h(x) / rho (equation 3), added from the largest winner on."""
+    f = np.zeros((len(winners), len(w)))
+    for r in range(winners.shape[1]):
+        f = f + w[:, winners[:, r]].T
+    return f / winners.shape[1]
+
+
+def standardise(rows, weights=None):
+    """Columns minus their mean, over their deviation, both from exact sums and rounded once; float32."""
+    weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
+    columns = []
+    n = sum(weights)
+    for column in np.asarray(rows, np.float64).T:
+        exact = [Fraction(float(x)) for x in column]
+        mean = sum(w * x for w, x in zip(weights, exact, strict=True)) / n
+        variance = sum(w * (x - mean) ** 2 for w, x in zip(weights, exact, strict=True)) / n
+        deviation = float(np.sqrt(float(variance))) or 1.0
+        columns.append(((column - float(mean)) * (1.0 / deviation)).astype(np.float32))
+    return np.stack(columns, axis=1)
+
+
+def philox(counter, key):
+    """Philox4x32-10 (Salmon and others, 2011) with Python's integers."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        p0, p1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(p1 >> 32) ^ c[1] ^ k[0], p1 & 0xFFFFFFFF, (p0 >> 32) ^ c[3] ^ k[1], p0 & 0xFFFFFFFF]
+        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return c
+
+
+def words(seed, j, purpose, version=1):
+    """The stream of random words of component j."""
+    block = 0
+    while True:
+        yield from philox([block, j, purpose, version], [seed & 0xFFFFFFFF, seed >> 32])
+        block += 1
+
+
+def connections(seed, d, m, s):
+    """The first s of a random permutation of the features for each component, and a sign for each connection."""
+    features, signs = np.zeros((m, s), np.int64), np.ones((m, s), np.int64)
+    for j in range(m):
+        permutation, stream = list(range(d)), words(seed, j, 0)
+        for k in range(s):
+            left = d - k
+            product = next(stream) * left
+            while product % 2**32 < (2**32 - left) % left:  # the few products that would favour some choices
+                product = next(stream) * left
+            partner = k + product // 2**32
+            permutation[k], permutation[partner] = permutation[partner], permutation[k]
+        features[j] = permutation[:s]
+        stream = words(seed, j, 1)
+        bits = [word >> bit & 1 for word in (next(stream) for _ in range(-(-s // 32))) for bit in range(32)]
+        signs[j] = [-1 if bit else 1 for bit in bits[:s]]
+    return features, signs

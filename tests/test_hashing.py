@@ -1,0 +1,106 @@
+"""FlyHash as a transformer: sizes, names, containers, and what it refuses."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from flybloom import FlyHash
+
+
+def test_sizes_are_resolved(digits):
+    """Ints are taken as they are, floats as multiples or shares."""
+    hasher = FlyHash(20.0, n_connections=0.1, n_winners=0.05, random_state=0).fit(digits[0])
+    assert (hasher.n_components_, hasher.n_connections_, hasher.n_winners_) == (1280, 6, 64)
+    hasher = FlyHash(100, n_connections=3, n_winners=7).fit(digits[0])
+    assert (hasher.n_components_, hasher.n_connections_, hasher.n_winners_) == (100, 3, 7)
+
+
+def test_transform_has_a_one_for_each_winner(digits):
+    """CSR, sorted, and nothing but ones."""
+    X = digits[0][:50]
+    hasher = FlyHash(300, n_winners=9, random_state=0).fit(X)
+    H, winners = hasher.transform(X), hasher.winners(X)
+    assert sparse.issparse(H)
+    assert H.shape == (50, 300)
+    assert H.has_canonical_format
+    assert_array_equal(H.toarray(), (np.arange(300)[None, None] == winners[..., None]).any(axis=1))
+
+
+def test_frames_equal_arrays(digits):
+    """Pandas and polars frames, with feature names kept."""
+    X = digits[0][:40]
+    names = [f"pixel{i}" for i in range(64)]
+    expected = FlyHash(random_state=0).fit(X).winners(X)
+    for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
+        hasher = FlyHash(random_state=0).fit(frame)
+        assert hasher.feature_names_in_.tolist() == names
+        assert_array_equal(hasher.winners(frame), expected)
+
+
+def test_features_out_have_names(digits):
+    """One for each component."""
+    names = FlyHash(5, n_winners=2).fit(digits[0]).get_feature_names_out()
+    assert names.tolist() == ["flyhash0", "flyhash1", "flyhash2", "flyhash3", "flyhash4"]
+
+
+def test_the_first_block_fixes_the_scaling(digits):
+    """Later blocks are checked, and change nothing."""
+    X = digits[0]
+    hasher = FlyHash(100, random_state=0).partial_fit(X[:100])
+    once = FlyHash(100, random_state=0).fit(X[:100])
+    assert_array_equal(hasher.partial_fit(X[100:]).winners(X), once.winners(X))
+    with pytest.raises(ValueError, match="X has 3 features, but FlyHash is expecting 64"):
+        hasher.partial_fit(X[:, :3])
+
+
+def test_seeds_are_taken_as_they_are_or_drawn(digits):
+    """An int is the seed; None and a RandomState give one."""
+    X = digits[0]
+    assert FlyHash(random_state=2**32 - 1).fit(X).seed_ == 2**32 - 1
+    drawn = FlyHash(random_state=np.random.RandomState(0)).fit(X).seed_
+    assert FlyHash(random_state=np.random.RandomState(0)).fit(X).seed_ == drawn
+    assert FlyHash().fit(X).seed_ != FlyHash().fit(X).seed_
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_components": 0}, "The 'n_components' parameter of FlyHash must be"),
+        ({"n_connections": 1.5}, "The 'n_connections' parameter of FlyHash must be"),
+        ({"n_connections": 65}, r"n_connections=65 exceeds the 64 feature\(s\) of X"),
+        ({"n_winners": 0}, "The 'n_winners' parameter of FlyHash must be"),
+        ({"n_components": 40, "n_winners": 41}, "n_winners=41 exceeds n_components_=40"),
+        ({"scaling": "minmax"}, "The 'scaling' parameter of FlyHash must be"),
+        ({"signed": "yes"}, "The 'signed' parameter of FlyHash must be"),
+    ],
+)
+def test_bad_parameters_are_refused_in_one_sentence(digits, parameters, message):
+    """What was expected, what was got."""
+    with pytest.raises(ValueError, match=message):
+        FlyHash(**parameters).fit(digits[0])
+
+
+def test_sparse_rows_cannot_be_centred(digits):
+    """In the words scikit-learn's users know."""
+    X = sparse.csr_matrix(digits[0])
+    for scaling in ("center", "standard"):
+        with pytest.raises(ValueError, match="Cannot center sparse matrices"):
+            FlyHash(scaling=scaling).fit(X)
+
+
+def test_duplicate_entries_are_added_up():
+    """A CSR matrix that names an element twice means their sum, and is left as it was."""
+    twice = sparse.csr_matrix((np.array([1.0, 2.0, 5.0]), np.array([4, 4, 1]), np.array([0, 3])), shape=(1, 400))
+    hasher = FlyHash(60, n_connections=20, n_winners=9, scaling="none", random_state=0).fit(twice.toarray())
+    assert_array_equal(hasher.winners(twice), hasher.winners(twice.toarray()))
+    assert twice.nnz == 3
+
+
+def test_unfitted_says_so(digits):
+    """With scikit-learn's error."""
+    with pytest.raises(NotFittedError, match="This FlyHash instance is not fitted yet"):
+        FlyHash().winners(digits[0])

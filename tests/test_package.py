@@ -1,0 +1,130 @@
+"""The package as such: what it exports, what it imports, and where it can live."""
+
+import inspect
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import flybloom
+
+FIT = """
+import numpy as np, flybloom
+X = np.random.default_rng(0).standard_normal((80, 6)); y = np.arange(80) % 2
+flybloom.FlyBloomClassifier(random_state=0).fit(X, y).predict(X)
+"""
+COMPILED = """
+from flybloom._kernels import connections, count, moments, score, sparse, wide, winners
+kernels = [
+    kernel for module in (connections, count, moments, score, sparse, wide, winners)
+    for kernel in vars(module).values() if hasattr(kernel, "signatures")
+]
+"""
+
+
+def run(code, **environment):
+    """Run Python code in a process of its own and return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_public_names_are_those_in_all():
+    """Sorted, and nothing else without an underscore but modules."""
+    public = [
+        name for name, value in vars(flybloom).items() if not name.startswith("_") and not inspect.ismodule(value)
+    ]
+    assert sorted(public) == flybloom.__all__
+
+
+def test_every_public_name_is_documented():
+    """Classes, their methods and their properties; parameters and attributes by name."""
+    for name in flybloom.__all__:
+        public = getattr(flybloom, name)
+        for parameter in inspect.signature(public).parameters:
+            assert f"\n    {parameter} : " in public.__doc__, (name, parameter)
+        for method, value in vars(public).items():
+            if not method.startswith("_"):
+                assert value.__doc__, (name, method)
+                if callable(value):
+                    for parameter in list(inspect.signature(value).parameters)[1:]:
+                        assert f"\n        {parameter} : " in value.__doc__, (name, method, parameter)
+
+
+def test_import_is_light_and_compiles_nothing():
+    """No frames, plots or clusters but what scikit-learn itself imports; no kernel has been compiled."""
+    code = f"""
+import sys, sklearn.utils.validation
+before = set(sys.modules)
+import flybloom
+heavy = {{"dask", "distributed", "matplotlib", "pandas", "polars", "pyarrow", "typer"}} & (set(sys.modules) - before)
+assert not heavy, heavy
+{COMPILED}
+assert kernels and not any(kernel.signatures for kernel in kernels)
+"""
+    run(code)
+
+
+def test_the_next_process_compiles_nothing(tmp_path):
+    """Every kernel that fit and predict need comes from the cache."""
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    run(FIT, **environment)
+    code = f"""
+{FIT}
+{COMPILED}
+used = [kernel for kernel in kernels if kernel.signatures]
+assert len(used) > 5, used
+missed = [kernel.__name__ for kernel in used if kernel.stats.cache_misses]
+assert not missed, missed
+"""
+    run(code, **environment)
+
+
+def test_a_read_only_install_works(tmp_path):
+    """Where no cache can be written, kernels are compiled for the process alone."""
+    package = tmp_path / "site" / "flybloom"
+    shutil.copytree(Path(flybloom.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    code = f"""
+import sys
+sys.path.insert(0, {str(package.parent)!r})
+sys.dont_write_bytecode = True
+from numba.core import caching
+def refuse(self):
+    raise OSError("read-only")
+for locator in vars(caching).values():
+    if isinstance(locator, type) and issubclass(locator, caching._CacheLocator):
+        locator.ensure_cache_path = refuse
+{FIT}
+assert flybloom.__file__.startswith({str(package.parent)!r})
+"""
+    run(code, PYTHONPATH="")
+    assert not list(package.rglob("*.nbi"))
+
+
+def test_few_specialisations_are_compiled():
+    """Validation pins the types, so that a kernel is compiled for few of them."""
+    code = f"""
+import numpy as np, flybloom
+rng = np.random.default_rng(0)
+for dtype in (np.float64, np.float32, np.int64, np.int32, np.uint8, bool):
+    X = rng.integers(0, 2, (90, 7)).astype(dtype)
+    for order in "CF":
+        flybloom.FlyBloomClassifier(50, n_winners=4, scaling="none").fit(np.asarray(X, order=order), X[:, 0]).predict(X)
+{COMPILED}
+sizes = {{kernel.__name__: len(kernel.signatures) for kernel in kernels}}
+assert sizes["dense_winners"] == 2, sizes
+assert sizes["add_counts"] == 1, sizes
+"""
+    run(code)
+
+
+def test_version_is_that_of_the_changelog():
+    """The newest entry is this version or unreleased."""
+    changelog = (Path(__file__).parents[1] / "CHANGELOG.md").read_text()
+    assert "## Unreleased" in changelog or f"## {flybloom.__version__}" in changelog
+    assert np.lib.NumpyVersion(flybloom.__version__) >= "0.1.0"

@@ -1,0 +1,13 @@
+"""What users write: type-checked by mypy, and run when the tests are collected."""
+
+import numpy as np
+
+from flybloom import FlyBloomClassifier, FlyHash
+
+X = np.zeros((4, 3))
+hasher = FlyHash(20.0, n_connections=0.5, n_winners=8, signed=False, scaling="none", random_state=0, n_jobs=-1)
+winners = hasher.fit(X).winners(X)
+model = FlyBloomClassifier(n_components=64, decay=1.0).fit(X, [0, 1, 0, 1], sample_weight=[1, 2, 3, 4])
+model = model.partial_fit(X, [0, 1, 2, 1], classes=[0, 1, 2, 3])
+labels = model.predict(X)
+novelty: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = model.novelty(X)
