@@ -64,9 +64,9 @@ class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
         deviations as well. Rows of integers are summed as integers with "none". Sparse rows need "none". With
         `partial_fit` the first block fixes the scaling.
 
-    temperature : float, default=1.0
-        What the novelties are divided by before the softmax of `predict_proba`. Smaller is more confident. It may be
-        changed after fit.
+    temperature : float, default=0.1
+        What the novelties are divided by before the softmax of `predict_proba`. Smaller is more confident; the paper's
+        softmax has 1, which is nearly flat. It may be changed after fit.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the connections, and of the choice between classes that tie. An int is used as it is and makes the model
@@ -165,7 +165,7 @@ class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
         decay: float = 0.4,
         signed: bool = True,
         scaling: str = "standard",
-        temperature: float = 1.0,
+        temperature: float = 0.1,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flybloom._kernels import score
-from flybloom._kernels.count import add_counts
+from flybloom import _kernels
 from flybloom._typing import Array, Codes, Counts, Novelty, Weights, Winners
 
 
@@ -32,26 +31,26 @@ def arranged(counts: Array, old: Array, new: Array, axis: int) -> Array:
 
 def add(winners: Winners, codes: Codes, weights: Weights, counts: Counts) -> None:
     """Count the winners of each row for its class, in place; negative weights take away."""
-    add_counts(winners, codes, weights, counts)
+    _kernels.count.add_counts(winners, codes, weights, counts)
 
 
 def weights_of(counts: Counts, decay: float) -> Array:
     """Return the paper's filters, (1 - decay)^count, in the shape of `counts`."""
-    table = score.decay_table(float(decay), int(counts.max(initial=0)) + 1)
+    table = _kernels.score.decay_table(float(decay), int(counts.max(initial=0)) + 1)
     weights: Array = table[np.minimum(counts, table.size - 1)]
     return weights
 
 
 def novelty(winners: Winners, counts: Counts, class_count: Array, decay: float) -> Novelty:
     """Return f_i(x), the mean weight of each row's winners in the filter of each class."""
-    table = score.decay_table(float(decay), int(class_count.max(initial=0)) + 1)
+    table = _kernels.score.decay_table(float(decay), int(class_count.max(initial=0)) + 1)
     result = np.empty((len(winners), counts.shape[1]))
-    score.novelty(winners, counts, table, result)
+    _kernels.score.novelty(winners, counts, table, result)
     return result
 
 
 def most_familiar(novelty: Novelty, winners: Winners, seed: int) -> Codes:
     """Return the class of least novelty of each row; ties are broken by a hash of the seed and the winners."""
     codes = np.empty(len(winners), np.int64)
-    score.most_familiar(novelty, winners, np.uint64(seed), codes)
+    _kernels.score.most_familiar(novelty, winners, np.uint64(seed), codes)
     return codes

@@ -8,10 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from flybloom._kernels.connections import OCTET, draw_connections, invert_connections
-from flybloom._kernels.sparse import sparse_winners
-from flybloom._kernels.wide import wide_winners
-from flybloom._kernels.winners import POINTS, dense_winners
+from flybloom import _kernels
 from flybloom._typing import Array, Features, Winners
 
 VERSION = 1
@@ -59,8 +56,9 @@ class Projection:
         """Connections as the kernels read them: ``[j // 8, k, j % 8]``, plus n_features where negative."""
         largest = self.n_features * (2 if self.signed else 1) - 1
         dtype = np.uint16 if largest <= np.iinfo(np.uint16).max else np.uint32
-        octets = np.zeros((-(-self.n_components // OCTET), self.n_connections, OCTET), dtype)
-        draw_connections(
+        octet = _kernels.connections.OCTET
+        octets = np.zeros((-(-self.n_components // octet), self.n_connections, octet), dtype)
+        _kernels.connections.draw_connections(
             np.uint64(self.seed), np.uint64(VERSION), self.n_features, self.signed, 0, self.n_components, octets
         )
         return octets
@@ -72,7 +70,7 @@ class Projection:
         inverted = InvertedConnections(
             np.zeros(self.n_features + 1, np.int64), np.empty(n_links, np.uint32), np.empty(n_links, np.uint32)
         )
-        invert_connections(self.octets, self.n_components, self.n_features, *inverted)
+        _kernels.connections.invert_connections(self.octets, self.n_components, self.n_features, *inverted)
         return inverted
 
     def draw(self, *, sparse: bool) -> None:
@@ -108,7 +106,7 @@ class Projection:
     def _write_float_winners(self, rows: Array, out: Winners) -> None:
         """Hash float32 rows."""
         self._require_finite_sums(rows)
-        limits = np.empty(POINTS, np.int32)
+        limits = np.empty(_kernels.winners.POINTS, np.int32)
         self._write_dense_winners(rows, 0.0, LOWEST_FLOAT, HIGHEST_FLOAT, limits, out)
 
     def _write_integer_winners(self, rows: Array, out: Winners) -> None:
@@ -118,7 +116,7 @@ class Projection:
             limit = np.iinfo(dtype)
             if high - low < limit.max - limit.min:
                 start = np.asarray(limit.min + 1 - low).astype(dtype).item()  # wraps around, as the sums then do
-                limits = np.empty(POINTS, dtype)
+                limits = np.empty(_kernels.winners.POINTS, dtype)
                 self._write_dense_winners(
                     np.ascontiguousarray(rows.astype(dtype)), start, int(limit.min), int(limit.max), limits, out
                 )
@@ -129,7 +127,7 @@ class Projection:
                 "Scale the data or convert it to float."
             )
             raise ValueError(msg)
-        wide_winners(np.ascontiguousarray(rows, np.int64), self.octets, self.n_components, out)
+        _kernels.wide.wide_winners(np.ascontiguousarray(rows, np.int64), self.octets, self.n_components, out)
 
     def _write_dense_winners(
         self, rows: Array, start: float, lowest: int, highest: int, limits: Array, out: Winners
@@ -137,7 +135,7 @@ class Projection:
         """Call the kernel, with strips as wide as the rows fill."""
         width = NARROW if len(rows) <= FEW_ROWS else WIDE
         is_float = rows.dtype.kind == "f"
-        dense_winners(
+        _kernels.winners.dense_winners(
             rows,
             self.octets,
             self.n_components,
@@ -165,7 +163,7 @@ class Projection:
         if dtype is np.float32:
             self._require_finite_sums(data)
         sums = np.zeros(self.n_components, dtype)
-        sparse_winners(
+        _kernels.sparse.sparse_winners(
             rows.indptr.astype(np.int64), rows.indices.astype(np.int64), data, *self.inverted,
             self.n_connections, self.n_components, sums, sums.view(np.int32), dtype is np.float32, out,
         )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flybloom._kernels.moments import LIMBS, SQUARE_LIMBS, add_moments, carry
+from flybloom import _kernels
 from flybloom._typing import Array, Weights
 
 UNIT_BITS = 1074  # a float64 is a whole number of 2**-1074
@@ -68,19 +68,20 @@ def _moments(X: Array, weights: Weights) -> tuple[list[int], list[int]]:
     """Return the sums and the sums of squares of a few columns."""
     if X.dtype.kind in "bui" and X.dtype.itemsize == 1:
         return _small_integer_moments(X, weights)
-    sums = np.zeros((X.shape[1], LIMBS), np.int64)
-    squares = np.zeros((X.shape[1], SQUARE_LIMBS), np.int64)
+    kernels = _kernels.moments
+    sums = np.zeros((X.shape[1], kernels.LIMBS), np.int64)
+    squares = np.zeros((X.shape[1], kernels.SQUARE_LIMBS), np.int64)
     heaviest = max(1, int(weights.max(initial=1)))
     step = max(1, min(ROWS_AT_ONCE, MOST_WEIGHT // heaviest))
     room = MOST_WEIGHT
     for begin in range(0, len(X), step):
         rows = np.ascontiguousarray(X[begin : begin + step], np.float64)
         if room < step * heaviest:
-            carry(sums)
-            carry(squares)
+            kernels.carry(sums)
+            kernels.carry(squares)
             room = MOST_WEIGHT
         room -= step * heaviest
-        add_moments(rows.view(np.int64), weights[begin : begin + step], sums, squares)
+        kernels.add_moments(rows.view(np.int64), weights[begin : begin + step], sums, squares)
     return [_whole_number(limbs) for limbs in sums], [_whole_number(limbs) for limbs in squares]
 
 

@@ -1,5 +1,16 @@
 """Compiled loops: arrays in, arrays out.
 
-Each file stands alone (numba's cache only notices a change of the file it compiled), and none
-is compiled before it is called.
+Each file stands alone (numba's cache only notices a change of the file it compiled). A file is imported, and numba
+with it, when one of its kernels is first asked for, and a kernel is compiled when it is first called: so importing
+flybloom costs neither.
 """
+
+from importlib import import_module
+from types import ModuleType
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a file of kernels on first use."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return import_module(f"{__name__}.{name}")
