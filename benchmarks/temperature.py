@@ -9,10 +9,10 @@ predicting the shares of the classes (below 1 is better than knowing nothing of 
 from __future__ import annotations
 
 import numpy as np
-from datasets import load, tabular
 from scipy.special import log_softmax
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
+from datasets import load, tabular
 from flybloom import FlyBloomClassifier
 
 TEMPERATURES = np.array([0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0])

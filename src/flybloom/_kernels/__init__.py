@@ -8,9 +8,12 @@ flybloom costs neither.
 from importlib import import_module
 from types import ModuleType
 
+FILES = frozenset({"connections", "count", "moments", "score", "sparse", "wide", "winners"})
+
 
 def __getattr__(name: str) -> ModuleType:
     """Import a file of kernels on first use."""
-    if name.startswith("__"):
-        raise AttributeError(name)
+    if name not in FILES:
+        msg = f"{__name__} has no file of kernels called {name!r}. There are: {', '.join(sorted(FILES))}."
+        raise AttributeError(msg)
     return import_module(f"{__name__}.{name}")
