@@ -1,0 +1,1 @@
+"""Flybloom beside its peers: the same data, threads and rounds for all."""
