@@ -16,6 +16,7 @@ from flybloom._base import BaseFly
 from flybloom._sklearn_compat import Interval, fit_context
 from flybloom._typing import Array, Codes, Counts, Features, Novelty, Weights, Winners
 from flybloom._validation import check_labels, check_rows, check_weights, unchanged_on_error, united_classes
+from flybloom.scaling import ColumnMoments
 
 
 class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
@@ -344,6 +345,29 @@ class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
         for name in [name for name in vars(self) if name in ("_counts", "_projection") or name.endswith("_")]:
             delattr(self, name)
 
+    def _start_from(self, moments: ColumnMoments | None) -> None:
+        """Fix sizes, seed and scaling, and become a model of no rows."""
+        super()._start_from(moments)
+        self.classes_ = np.empty(0)
+        self.class_count_ = np.zeros(0, np.int64)
+        self._counts = np.zeros((self.n_components_, 0), np.int32)
+
+    def _start_empty(self, X: Any, moments: ColumnMoments | None) -> None:
+        """Become a model of no rows, for rows like `X`, scaled by moments that were added up elsewhere.
+
+        What is learned after that with `partial_fit`, in any number of blocks, equals one `fit` of all rows, if the
+        moments are those of all rows.
+        """
+        with unchanged_on_error(self):
+            self._validate_params()
+            self._forget_all()
+            check_rows(self, X, reset=True)
+            self._start_from(moments)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Scores need at least one class."""
+        return hasattr(self, "classes_") and self.classes_.size > 0
+
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         """Check everything, then count."""
         is_first = not hasattr(self, "seed_")
@@ -356,8 +380,6 @@ class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
             new_classes = united_classes(new_classes, check_labels(classes, classes))
         if is_first:
             self._start(X, weights)
-            self.class_count_ = np.zeros(0, np.int64)
-            self._counts = np.zeros((self.n_components_, 0), np.int32)
         codes = np.searchsorted(new_classes, y)
         added = self._count(X, codes, weights, new_classes.size)
 
