@@ -17,6 +17,8 @@ from flybloom._validation import resolve_n_components, resolve_n_connections, re
 from flybloom.projection import Projection
 from flybloom.scaling import ColumnMoments, column_moments
 
+NOT_PICKLED = ("_projection", "_sharing")  # what follows from the rest, and locks
+
 
 class BaseFly(BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator that hashes rows.
@@ -55,7 +57,7 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what follows from the rest."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_projection"}
+        return {name: value for name, value in super().__getstate__().items() if name not in NOT_PICKLED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Bring back what was left out."""

@@ -29,8 +29,11 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
+        after = vars(estimator)
+        for name in after.keys() - before.keys():
+            del after[name]
+        # what did not change is not touched: other threads may be reading it
+        after.update({name: value for name, value in before.items() if name not in after or after[name] is not value})
         raise
 
 
@@ -98,6 +101,8 @@ def united_classes(old: Array, new: Array) -> Array:
     """Return the sorted labels of both; labels of different kinds are refused."""
     if old.size == 0:
         return np.unique(new)
+    if new.size == 0:
+        return old
     if _kind_of_labels(old) != _kind_of_labels(new):
         msg = (
             f"The labels in y are {_kind_of_labels(new)}, those learned before are {_kind_of_labels(old)}. "
