@@ -17,10 +17,11 @@ from flybloom._sklearn_compat import Interval, fit_context
 from flybloom._typing import Array, Features, Novelty, Winners
 from flybloom._validation import check_labels, check_rows, check_weights, unchanged_on_error, united_classes
 from flybloom.algebra import Algebra
+from flybloom.persistence import Saveable
 from flybloom.scaling import ColumnMoments
 
 
-class FlyBloomClassifier(ClassifierMixin, Algebra):  # type: ignore[misc]
+class FlyBloomClassifier(ClassifierMixin, Algebra, Saveable):  # type: ignore[misc]
     """Classifier that learns in one pass, in any order, by counting the winners of a hash.
 
     Each row is hashed (see `FlyHash`); for each class it is counted how often each component won. A new row

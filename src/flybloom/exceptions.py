@@ -7,3 +7,7 @@ class DifferentConstructionError(ValueError):
 
 class NeverLearnedError(ValueError):
     """What is to be forgotten cannot have been learned."""
+
+
+class ModelFileError(ValueError):
+    """A file is not a model that this flybloom can read."""
