@@ -7,11 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from flybloom.blocks import read_blocks
     from flybloom.classifier import FlyBloomClassifier
     from flybloom.hashing import FlyHash
     from flybloom.persistence import load
 
-__all__ = ["FlyBloomClassifier", "FlyHash", "load"]
+__all__ = ["FlyBloomClassifier", "FlyHash", "load", "read_blocks"]
 __version__ = "0.1.0"
 
 # Imported when first asked for, so that `flybloom --help` need not wait for numba and scikit-learn.
@@ -19,6 +20,7 @@ _MODULES = {
     "FlyBloomClassifier": "flybloom.classifier",
     "FlyHash": "flybloom.hashing",
     "load": "flybloom.persistence",
+    "read_blocks": "flybloom.blocks",
 }
 
 
