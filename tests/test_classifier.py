@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from flybloom import FlyBloomClassifier
+from flybloom.scaling import column_moments
 
 
 def small(**parameters):
@@ -87,6 +88,29 @@ def test_decision_function_has_the_shapes_of_scikit_learn(digits):
     assert_array_equal(two.decision_function(X), two.novelty(X) @ [1, -1])
     many = small().fit(X, y)
     assert_array_equal(many.decision_function(X), -many.novelty(X))
+
+
+def test_a_model_can_start_from_moments_added_up_elsewhere(digits):
+    """Learning in blocks then equals one fit, the scaling included."""
+    X, y = digits
+    model = small()
+    model._start_empty(X[:1], column_moments(X[:1000]) + column_moments(X[1000:]))
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    model.partial_fit(X[900:], y[900:]).partial_fit(X[:900], y[:900])
+    whole = small().fit(X, y)
+    assert_array_equal(model.center_, whole.center_)
+    assert_array_equal(model.scale_, whole.scale_)
+    assert_array_equal(model.counts_, whole.counts_)
+
+
+def test_a_start_without_the_moments_it_needs_is_refused(digits):
+    """And leaves the model as it was."""
+    model = small().fit(*digits)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="needs the moments"):
+        model._start_empty(digits[0], None)
+    assert pickle.dumps(model) == before
 
 
 def test_few_rows_and_many_rows_are_counted_alike(digits):

@@ -3,8 +3,36 @@
 The flow: rows -> winners (FlyHash) -> counts, the only learned state -> novelty -> labels and probabilities.
 """
 
-from flybloom.classifier import FlyBloomClassifier
-from flybloom.hashing import FlyHash
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["FlyBloomClassifier", "FlyHash"]
+if TYPE_CHECKING:
+    from flybloom.blocks import read_blocks
+    from flybloom.classifier import FlyBloomClassifier
+    from flybloom.hashing import FlyHash
+    from flybloom.persistence import load
+
+__all__ = ["FlyBloomClassifier", "FlyHash", "load", "read_blocks"]
 __version__ = "0.1.0"
+
+# Imported when first asked for, so that `flybloom --help` need not wait for numba and scikit-learn.
+_MODULES = {
+    "FlyBloomClassifier": "flybloom.classifier",
+    "FlyHash": "flybloom.hashing",
+    "load": "flybloom.persistence",
+    "read_blocks": "flybloom.blocks",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name from the module it lives in."""
+    if name not in _MODULES:
+        msg = f"module 'flybloom' has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, imported or not."""
+    return sorted({*globals(), *__all__})

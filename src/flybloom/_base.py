@@ -15,7 +15,9 @@ from flybloom._sklearn_compat import Interval, RealNotInt, StrOptions
 from flybloom._typing import Array, Features, Weights, Winners
 from flybloom._validation import resolve_n_components, resolve_n_connections, resolve_n_winners, resolve_seed
 from flybloom.projection import Projection
-from flybloom.scaling import column_moments
+from flybloom.scaling import ColumnMoments, column_moments
+
+NOT_PICKLED = ("_projection", "_sharing")  # what follows from the rest, and locks
 
 
 class BaseFly(BaseEstimator):  # type: ignore[misc]
@@ -55,7 +57,7 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what follows from the rest."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_projection"}
+        return {name: value for name, value in super().__getstate__().items() if name not in NOT_PICKLED}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Bring back what was left out."""
@@ -64,7 +66,11 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
             self._set_projection()
 
     def _start(self, X: Features, weights: Weights | None = None) -> None:
-        """Fix sizes, seed and scaling from the first rows."""
+        """Fix sizes, seed and scaling from the first rows, whose features are known."""
+        self._start_from(column_moments(X, weights) if self.scaling != "none" else None)
+
+    def _start_from(self, moments: ColumnMoments | None) -> None:
+        """Fix sizes and seed for n_features_in_ features, and the scaling from their moments, if there is any."""
         self.n_components_ = resolve_n_components(self.n_components, self.n_features_in_)
         self.n_connections_ = resolve_n_connections(self.n_connections, self.n_features_in_)
         self.n_winners_ = resolve_n_winners(self.n_winners, self.n_components_)
@@ -73,7 +79,9 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
         self.center_: Array | None = None
         self.scale_: Array | None = None
         if self.scaling != "none":
-            moments = column_moments(X, weights)
+            if moments is None:
+                msg = f"scaling={self.scaling!r} needs the moments of the columns. Got None instead."
+                raise ValueError(msg)
             self.center_ = moments.means()
             if self.scaling == "standard":
                 self.scale_ = moments.deviations()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import assert_all_finite, check_random_state
+from sklearn.utils import assert_all_finite, check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
@@ -29,13 +29,25 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
+        after = vars(estimator)
+        for name in after.keys() - before.keys():
+            del after[name]
+        # what did not change is not touched: other threads may be reading it
+        after.update({name: value for name, value in before.items() if name not in after or after[name] is not value})
         raise
+
+
+class NamedRows(NamedTuple):
+    """Rows whose features have names, as blocks of a table have them, without a frame around them."""
+
+    array: Array
+    names: list[str]
 
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Features:
     """Return `X` as a numeric array or canonical CSR matrix, finite, and with the features the estimator knows."""
+    if isinstance(X, NamedRows):
+        return _check_named_rows(estimator, X, reset=reset)
     X = validate_data(estimator, X, accept_sparse="csr", reset=reset)
     if sparse.issparse(X):
         if estimator.scaling != "none":
@@ -48,6 +60,26 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Features:
             X = X.copy()
             X.sum_duplicates()
     return X
+
+
+def _check_named_rows(estimator: Any, X: NamedRows, *, reset: bool) -> Array:
+    """Do for rows with names what scikit-learn does for frames."""
+    names = list(getattr(estimator, "feature_names_in_", X.names))
+    if not reset and X.names != names:
+        msg = (
+            f"The feature names should match those that were passed during fit, {names}. Got {X.names} instead. "
+            "Choose the columns by name, in this order."
+        )
+        raise ValueError(msg)
+    had_names = hasattr(estimator, "feature_names_in_")
+    if had_names:
+        rows = np.asarray(check_array(X.array, estimator=estimator, input_name="X"))
+    else:
+        rows = np.asarray(validate_data(estimator, X.array, reset=reset))
+    if reset:
+        estimator.n_features_in_ = rows.shape[1]
+        estimator.feature_names_in_ = np.array(X.names, object)
+    return rows
 
 
 def check_labels(y: Any, X: Features) -> Array:
@@ -98,6 +130,8 @@ def united_classes(old: Array, new: Array) -> Array:
     """Return the sorted labels of both; labels of different kinds are refused."""
     if old.size == 0:
         return np.unique(new)
+    if new.size == 0:
+        return old
     if _kind_of_labels(old) != _kind_of_labels(new):
         msg = (
             f"The labels in y are {_kind_of_labels(new)}, those learned before are {_kind_of_labels(old)}. "

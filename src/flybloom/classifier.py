@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Real
-from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,12 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from flybloom import filters
 from flybloom._base import BaseFly
+from flybloom._sharing import Learned
 from flybloom._sklearn_compat import Interval, fit_context
-from flybloom._typing import Array, Codes, Counts, Features, Novelty, Weights, Winners
+from flybloom._typing import Array, Features, Novelty, Winners
 from flybloom._validation import check_labels, check_rows, check_weights, unchanged_on_error, united_classes
+from flybloom.algebra import Algebra
+from flybloom.persistence import Saveable
+from flybloom.scaling import ColumnMoments
 
 
-class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
+class FlyBloomClassifier(ClassifierMixin, Algebra, Saveable):  # type: ignore[misc]
     """Classifier that learns in one pass, in any order, by counting the winners of a hash.
 
     Each row is hashed (see `FlyHash`); for each class it is counted how often each component won. A new row
@@ -146,10 +149,6 @@ class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
     True
     """
 
-    classes_: Array
-    class_count_: Array
-    _counts: Counts
-
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFly._parameter_constraints,  # noqa: SLF001
         "decay": [Interval(Real, 0, 1, closed="right")],
@@ -203,7 +202,7 @@ class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
         FlyBloomClassifier
             The fitted classifier itself.
         """
-        with unchanged_on_error(self):
+        with self._guard.learning, unchanged_on_error(self):
             self._forget_all()
             self._learn(X, y, None, sample_weight)
             if self.classes_.size < 2:  # noqa: PLR2004
@@ -234,7 +233,7 @@ class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
         FlyBloomClassifier
             The classifier itself.
         """
-        with unchanged_on_error(self):
+        with self._guard.learning, unchanged_on_error(self):
             self._learn(X, y, classes, sample_weight)
         return self
 
@@ -256,12 +255,13 @@ class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
         """
         X = self._check_scoring(X)
         codes = np.empty(X.shape[0], np.int64)
+        with self._reading() as learned:
 
-        def decide(block: slice, winners: Winners) -> None:
-            codes[block] = filters.most_familiar(self._novelty_of(winners), winners, self.seed_)
+            def decide(block: slice, winners: Winners) -> None:
+                codes[block] = filters.most_familiar(self._novelty_of(winners, learned), winners, self.seed_)
 
-        self._for_winners(X, decide)
-        return self.classes_[codes]
+            self._for_winners(X, decide)
+        return learned.classes[codes]
 
     def novelty(self, X: Any) -> Novelty:
         """Return how novel each row is to each class, f_i(x) in the paper.
@@ -277,12 +277,13 @@ class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
             From 0, familiar, to 1, never met; columns as in ``classes_``.
         """
         X = self._check_scoring(X)
-        result = np.empty((X.shape[0], self.classes_.size))
+        with self._reading() as learned:
+            result = np.empty((X.shape[0], learned.classes.size))
 
-        def score(block: slice, winners: Winners) -> None:
-            result[block] = self._novelty_of(winners)
+            def score(block: slice, winners: Winners) -> None:
+                result[block] = self._novelty_of(winners, learned)
 
-        self._for_winners(X, score)
+            self._for_winners(X, score)
         return result
 
     def decision_function(self, X: Any) -> Array:
@@ -320,14 +321,10 @@ class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
         return np.asarray(softmax(self.novelty(X) / -self.temperature, axis=1))
 
     @property
-    def counts_(self) -> Counts:
-        """How often each component won among the rows of each class, of shape (n_classes, n_components_)."""
-        return self._counts.T
-
-    @property
     def filters_(self) -> Array:
         """The paper's filters, of the shape of ``counts_``; derived from it."""
-        return filters.weights_of(self._counts, self.decay).T
+        with self._reading() as learned:
+            return filters.weights_of(learned.counts, self.decay).T
 
     def _check_scoring(self, X: Any) -> Features:
         """Return the rows to score, checked."""
@@ -335,14 +332,37 @@ class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
         self._validate_params()  # decay and temperature may have been set since fit
         return check_rows(self, X, reset=False)
 
-    def _novelty_of(self, winners: Winners) -> Novelty:
+    def _novelty_of(self, winners: Winners, learned: Learned) -> Novelty:
         """Return the novelty of rows with these winners to each class."""
-        return filters.novelty(winners, self._counts, self.class_count_, self.decay)
+        return filters.novelty(winners, learned.counts, learned.class_count, self.decay)
 
     def _forget_all(self) -> None:
         """Become unfitted."""
         for name in [name for name in vars(self) if name in ("_counts", "_projection") or name.endswith("_")]:
             delattr(self, name)
+
+    def _start_from(self, moments: ColumnMoments | None) -> None:
+        """Fix sizes, seed and scaling, and become a model of no rows."""
+        super()._start_from(moments)
+        self.classes_ = np.empty(0)
+        self.class_count_ = np.zeros(0, np.int64)
+        self._counts = np.zeros((self.n_components_, 0), np.int32)
+
+    def _start_empty(self, X: Any, moments: ColumnMoments | None) -> None:
+        """Become a model of no rows, for rows like `X`, scaled by moments that were added up elsewhere.
+
+        What is learned after that with `partial_fit`, in any number of blocks, equals one `fit` of all rows, if the
+        moments are those of all rows.
+        """
+        with unchanged_on_error(self):
+            self._validate_params()
+            self._forget_all()
+            check_rows(self, X, reset=True)
+            self._start_from(moments)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Scores need at least one class."""
+        return hasattr(self, "classes_") and self.classes_.size > 0
 
     def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         """Check everything, then count."""
@@ -356,38 +376,9 @@ class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
             new_classes = united_classes(new_classes, check_labels(classes, classes))
         if is_first:
             self._start(X, weights)
-            self.class_count_ = np.zeros(0, np.int64)
-            self._counts = np.zeros((self.n_components_, 0), np.int32)
         codes = np.searchsorted(new_classes, y)
         added = self._count(X, codes, weights, new_classes.size)
-
-        rows = np.zeros(new_classes.size, np.int64)
-        np.add.at(rows, codes, weights)
-        class_count = filters.arranged(self.class_count_, known, new_classes, axis=0) + rows
-        counts = filters.arranged(self._counts, known, new_classes, axis=1).astype(
-            filters.count_dtype(class_count), copy=False
+        class_count = filters.arranged(self.class_count_, known, new_classes, axis=0) + filters.rows_of_classes(
+            codes, weights, new_classes.size
         )
-        if isinstance(added, tuple):
-            filters.add(*added, counts)
-        else:
-            counts += added.astype(counts.dtype, copy=False)
-        self.classes_, self.class_count_, self._counts = new_classes, class_count, counts
-
-    def _count(
-        self, X: Features, codes: Codes, weights: Weights, n_classes: int
-    ) -> Counts | tuple[Winners, Codes, Weights]:
-        """Hash the rows and return what is to be added: a table of counts, or the winners where they are fewer.
-
-        Nothing of the model changes meanwhile, so a failure or an interrupt leaves it as it was.
-        """
-        if X.shape[0] * self.n_winners_ < self.n_components_ * n_classes:
-            return self._winners(X), codes, weights
-        table = np.zeros((self.n_components_, n_classes), filters.count_dtype(weights.sum(keepdims=True)))
-        lock = Lock()
-
-        def count(block: slice, winners: Winners) -> None:
-            with lock:  # counting is a small part of the work, so threads hardly wait, and one table is enough
-                filters.add(winners, codes[block], weights[block], table)
-
-        self._for_winners(X, count)
-        return table
+        self._replace(new_classes, class_count, lambda table: filters.apply(added, table))

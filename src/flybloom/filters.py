@@ -5,10 +5,23 @@ A table of counts has shape (n_components, n_classes): what one winner means for
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from flybloom import _kernels
 from flybloom._typing import Array, Codes, Counts, Novelty, Weights, Winners
+
+
+class Winnings(NamedTuple):
+    """What rows count for, where there are few of them: their winners, not yet entered into a table."""
+
+    winners: Winners
+    codes: Codes
+    weights: Weights
+
+
+Change = Counts | Winnings
 
 
 def count_dtype(class_count: Array) -> type[np.signedinteger]:
@@ -32,6 +45,44 @@ def arranged(counts: Array, old: Array, new: Array, axis: int) -> Array:
 def add(winners: Winners, codes: Codes, weights: Weights, counts: Counts) -> None:
     """Count the winners of each row for its class, in place; negative weights take away."""
     _kernels.count.add_counts(winners, codes, weights, counts)
+
+
+def rows_of_classes(codes: Codes, weights: Weights, n_classes: int) -> Array:
+    """Return how many rows of each class there are, weights included."""
+    rows = np.zeros(n_classes, np.int64)
+    np.add.at(rows, codes, weights)
+    return rows
+
+
+def apply(change: Change, counts: Counts, sign: int = 1) -> None:
+    """Add a change to the counts, in place, or take it away with the sign -1."""
+    if isinstance(change, Winnings):
+        add(change.winners, change.codes, sign * change.weights, counts)
+    elif sign > 0:
+        counts += change.astype(counts.dtype, copy=False)
+    else:
+        counts -= change.astype(counts.dtype, copy=False)
+
+
+def contains(counts: Counts, change: Change, class_count: Array) -> bool:
+    """Return whether a change can be taken away so that `class_count` rows remain.
+
+    No count may fall below zero, and none may stay above the rows that remain of its class.
+    """
+    if not isinstance(change, Winnings):
+        remaining = counts - change
+        return bool((remaining >= 0).all() and (remaining <= class_count).all())
+    n_classes = class_count.size
+    cells = change.winners.astype(np.int64) * n_classes + change.codes[:, None]
+    cells, where = np.unique(cells, return_inverse=True)
+    removed = np.zeros(cells.size, np.int64)
+    np.add.at(removed, where.ravel(), np.repeat(change.weights, change.winners.shape[1]))
+    before = counts.ravel()[cells]
+    most = class_count[cells % n_classes]
+    if ((before < removed) | (before - removed > most)).any():
+        return False
+    touched = np.unique(change.codes)  # a cell above what remains must be one of those that are lowered
+    return int((counts[:, touched] > class_count[touched]).sum()) == int((before > most).sum())
 
 
 def weights_of(counts: Counts, decay: float) -> Array:

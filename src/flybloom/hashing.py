@@ -13,9 +13,10 @@ from flybloom._base import BaseFly
 from flybloom._sklearn_compat import fit_context
 from flybloom._typing import Winners
 from flybloom._validation import check_rows, unchanged_on_error
+from flybloom.persistence import Saveable
 
 
-class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseFly):  # type: ignore[misc]
+class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseFly, Saveable):  # type: ignore[misc]
     """Sparse binary hash of dense or sparse rows, after the fruit fly's olfactory circuit.
 
     Each component sums a few randomly chosen input features; the components with the largest sums win and become

@@ -53,6 +53,17 @@ def test_weights_of_large_counts_are_zero():
     assert filters.weights_of(counts, 0.9)[1, 1] == pytest.approx(1e-5)
 
 
+@pytest.mark.parametrize("c", [0.1, 0.4, 0.5, 0.9, 1.0, 1e-300])
+def test_the_table_of_weights_is_no_longer_than_it_must_be(learned, c):
+    """Billions of rows of a class need no billions of weights; what lies beyond the table equals its end."""
+    winners, codes, counts = learned
+    rows = np.bincount(codes)
+    expected = filters.novelty(winners, counts, rows, c)
+    assert_array_equal(filters.novelty(winners, counts, rows + 2**62, c), expected)
+    many = np.array([[0, 20_000], [1, 19_999]])
+    assert_array_equal(filters.weights_of(many, c), reference.filters(many, c))
+
+
 def test_the_least_novel_class_is_chosen(learned):
     """Where there is no tie, it is the smallest novelty."""
     winners, _, _ = learned

@@ -12,16 +12,19 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 
 @kernel
 def decay_table(c: float, n: int) -> Array:
-    """The weights (1 - c)^0, (1 - c)^1, ... by repeated multiplication; `n` of them, or up to the first zero.
+    """The weights (1 - c)^0, (1 - c)^1, ... by repeated multiplication; `n` of them, or up to the one that stays.
 
-    Repeated multiplication gives the same bits on every machine; a library's power function does not.
+    Repeated multiplication gives the same bits on every machine; a library's power function does not. It ends at zero,
+    or, below a decay of a half, at the smallest number, which rounds back to itself.
     """
-    table = np.empty(n)
+    weight, length = 1.0, 1
+    while length < n and weight * (1.0 - c) != weight:  # first the length: `n` may be more than memory holds
+        weight *= 1.0 - c
+        length += 1
+    table = np.empty(length)
     weight = 1.0
-    for i in range(n):
+    for i in range(length):
         table[i] = weight
-        if weight == 0.0:
-            return table[: i + 1]
         weight *= 1.0 - c
     return table
 

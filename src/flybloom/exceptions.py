@@ -1,0 +1,26 @@
+"""The errors that flybloom raises beyond scikit-learn's; each says what was expected, what was got, and what to do."""
+
+from importlib.util import find_spec
+
+
+class DifferentConstructionError(ValueError):
+    """Two models hash differently, so their counts cannot be combined."""
+
+
+class NeverLearnedError(ValueError):
+    """What is to be forgotten cannot have been learned."""
+
+
+class ModelFileError(ValueError):
+    """A file is not a model that this flybloom can read."""
+
+
+class SourceError(ValueError):
+    """A source of data cannot be read, or holds what cannot be learned from."""
+
+
+def require_extra(module: str, extra: str) -> None:
+    """Say how to install what is missing, if a module of an extra is not there."""
+    if find_spec(module) is None:
+        msg = f"This needs {module}, which is not installed. Run: pip install 'flybloom[{extra}]'"
+        raise ModuleNotFoundError(msg, name=module)

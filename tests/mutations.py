@@ -1,0 +1,174 @@
+"""Seeded damage to model files: by accident, and by somebody who knows the format and repairs the checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import numpy as np
+
+import flybloom
+from flybloom.exceptions import ModelFileError
+
+ABSURD = [
+    0, 1, -1, 2, 7, 255, 2**31 - 1, 2**31, 2**32, 2**53, 2**62, 2**63, 2**64, 10**30, -(2**63), 1e300, -1e-300, 0.5, "",
+    "auto", "x" * 1000, "\x00", "\ud800", None, True, False, [], {}, [[]], [1, 2, 3], ["a"], {"a": 1}, [None] * 3,
+]  # fmt: skip
+MOST_WORK = 10**6  # connections above which a loaded model is not run
+
+
+def parts(data: bytes) -> tuple[dict, bytes]:
+    """Split a file into its header and its arrays."""
+    length = int.from_bytes(data[:8], "little")
+    return json.loads(data[8 : 8 + length]), data[8 + length :]
+
+
+def whole(header: dict, arrays: bytes) -> bytes:
+    """Put header and arrays together."""
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + arrays
+
+
+def repaired(header: dict, arrays: bytes) -> bytes:
+    """Give a file the checksum that it should have, as far as its header makes sense."""
+    types = {"U8": "|u1", "U16": "<u2", "U32": "<u4", "U64": "<u8", "F64": "<f8"}
+    digest = hashlib.sha256(header["__metadata__"]["description"].encode("utf-8", "surrogatepass"))
+    for name in sorted(key for key in header if key != "__metadata__"):
+        entry = header[name]
+        begin, end = entry["data_offsets"]
+        shape = tuple(entry["shape"])
+        digest.update(f"\0{name} {types.get(entry['dtype'])} {shape}\0".encode() + arrays[begin:end])
+    header["__metadata__"]["checksum"] = digest.hexdigest()
+    return whole(header, arrays)
+
+
+def flip_bits(data, _others, rng):
+    """Flip a few bits anywhere."""
+    changed = bytearray(data)
+    for _ in range(rng.integers(1, 6)):
+        changed[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
+    return bytes(changed)
+
+
+def flip_header_bits(data, _others, rng):
+    """Flip a few bits of the header."""
+    changed = bytearray(data)
+    length = int.from_bytes(data[:8], "little")
+    for _ in range(rng.integers(1, 4)):
+        changed[rng.integers(8 + length)] ^= 1 << int(rng.integers(8))
+    return bytes(changed)
+
+
+def cut(data, _others, rng):
+    """Lose the end, the beginning, or the middle."""
+    a, b = sorted(rng.integers(0, len(data) + 1, 2))
+    return [data[:a], data[b:], data[:a] + data[b:]][rng.integers(3)]
+
+
+def grow(data, _others, rng):
+    """Gain random bytes somewhere."""
+    at = rng.integers(len(data) + 1)
+    return data[:at] + rng.bytes(int(rng.integers(1, 200))) + data[at:]
+
+
+def lie_about_the_length(data, _others, rng):
+    """Give the header another length."""
+    length = [0, 1, 2**31, 2**40, 2**63, 2**64 - 1, len(data), len(data) - 8][rng.integers(8)]
+    return length.to_bytes(8, "little") + data[8:]
+
+
+def swap_headers(data, others, rng):
+    """Put the header of one file before the arrays of another."""
+    header, _ = parts(others[rng.integers(len(others))])
+    return whole(header, parts(data)[1])
+
+
+def change_the_header(data, _others, rng):
+    """Absurd shapes, types and places of arrays."""
+    header, arrays = parts(data)
+    names = [name for name in header if name != "__metadata__"]
+    entry = header[names[rng.integers(len(names))]] if names else header["__metadata__"]
+    key = [*entry][rng.integers(len(entry))]
+    if key == "shape":
+        entry[key] = [ABSURD[rng.integers(14)] for _ in range(rng.integers(1, 4))]
+    elif key == "dtype":
+        entry[key] = str(rng.choice(["U8", "I64", "F64", "BF16", "U64", "BOOL", "F4"]))
+    else:
+        entry[key] = ABSURD[rng.integers(len(ABSURD))]
+    return whole(header, arrays)
+
+
+def change_the_description(data, _others, rng):
+    """One value of the description is absurd; the checksum is right."""
+    header, arrays = parts(data)
+    description = json.loads(header["__metadata__"]["description"])
+    node = description
+    while True:
+        keys = [*node] if isinstance(node, dict) else [*range(len(node))]
+        key = keys[rng.integers(len(keys))]
+        if not isinstance(node[key], dict | list) or not node[key] or rng.random() < 0.2:
+            break
+        node = node[key]
+    node[key] = ABSURD[rng.integers(len(ABSURD))]
+    header["__metadata__"]["description"] = json.dumps(description)
+    return repaired(header, arrays)
+
+
+def change_the_arrays(data, _others, rng):
+    """Other numbers in the arrays, other shapes of the same size; the checksum is right."""
+    header, arrays = parts(data)
+    changed = bytearray(arrays)
+    for _ in range(rng.integers(0, 4)):
+        if changed:
+            changed[rng.integers(len(changed))] = int(rng.integers(256))
+    for name in header:
+        if name != "__metadata__" and rng.random() < 0.3:
+            header[name]["shape"] = header[name]["shape"][::-1]
+    return repaired(header, bytes(changed))
+
+
+MUTATIONS = [
+    flip_bits, flip_header_bits, cut, grow, lie_about_the_length, swap_headers, change_the_header,
+    change_the_description, change_the_description, change_the_arrays,
+]  # fmt: skip
+
+
+def sample_files(folder):
+    """Models of several kinds, saved."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((60, 5)), np.arange(60) % 3
+    sizes = {"n_components": 40, "n_winners": 4, "random_state": 0}
+    models = [
+        flybloom.FlyBloomClassifier(**sizes).fit(X, y),
+        flybloom.FlyBloomClassifier(**sizes, scaling="none").fit(X, np.array(["a", "bb", "ccc"])[y]),
+        flybloom.FlyBloomClassifier(**sizes, scaling="center").fit(X, y == 1, sample_weight=np.full(60, 2**29)),
+        flybloom.FlyHash(**sizes).fit(X),
+    ]
+    files = []
+    for i, model in enumerate(models):
+        model.save(folder / f"{i}.fly")
+        files.append((folder / f"{i}.fly").read_bytes())
+    return files
+
+
+def mutated(files, seed):
+    """One damaged file, and the name of what was done to it."""
+    rng = np.random.default_rng(seed)
+    mutation = MUTATIONS[rng.integers(len(MUTATIONS))]
+    return mutation(files[rng.integers(len(files))], files, rng), mutation.__name__
+
+
+def survives(path):
+    """Load a file: False if it is refused, True if it gives a model that works; all else is an exception."""
+    try:
+        model = flybloom.load(path)
+    except ModelFileError:
+        return False
+    if model.n_components_ * model.n_connections_ <= MOST_WORK and model.n_features_in_ < MOST_WORK:
+        X = np.zeros((2, model.n_features_in_))
+        if isinstance(model, flybloom.FlyHash):
+            assert model.transform(X).sum() == 2 * model.n_winners_
+        elif model.classes_.size:
+            assert np.isfinite(model.predict_proba(X)).all()
+            model.partial_fit(X, model.classes_[[0, 0]])
+    return True

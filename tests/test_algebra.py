@@ -1,0 +1,158 @@
+"""Merging and forgetting: what is refused, in which words, and that nothing changes then."""
+
+import pickle
+from copy import copy, deepcopy
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.exceptions import NotFittedError
+
+from flybloom import FlyBloomClassifier
+from flybloom.exceptions import DifferentConstructionError, NeverLearnedError
+
+
+def small(**parameters):
+    """A small classifier."""
+    return FlyBloomClassifier(
+        **{"n_components": 200, "n_winners": 8, "random_state": 0, "scaling": "none", **parameters}
+    )
+
+
+DIFFERENT = [
+    ({"random_state": 1}, r"seed_ \(0 and 1\)"),
+    ({"n_components": 100}, r"n_components_ \(200 and 100\)"),
+    ({"n_winners": 9, "n_connections": 5}, r"n_connections_ \(32 and 5\); n_winners_ \(8 and 9\)"),
+    ({"signed": False}, r"signed_ \(True and False\)"),
+    ({"scaling": "center"}, r"center_ \(None and 64 values\)"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), DIFFERENT)
+def test_models_that_hash_differently_are_refused_with_what_differs(digits, parameters, message):
+    """And stay as they were."""
+    a, b = small().fit(*digits), small(**parameters).fit(*digits)
+    before = pickle.dumps((a, b))
+    for combine in (a.merge, a.__add__, a.__sub__):
+        with pytest.raises(DifferentConstructionError, match=message):
+            combine(b)
+    assert pickle.dumps((a, b)) == before
+
+
+def test_other_scalings_and_features_are_told_in_numbers(digits):
+    """How many columns differ, and the first of them; names too."""
+    X, y = digits
+    a, b = small(scaling="standard").fit(X, y), small(scaling="standard").fit(X + np.eye(64)[3], y)
+    with pytest.raises(DifferentConstructionError, match=r"center_ \(in 1 of 64 features, first 11.8358 and 12.8358"):
+        a.merge(b)
+    frame = pd.DataFrame(X, columns=[f"p{i}" for i in range(64)])
+    a, b = small().fit(frame, y), small().fit(frame.rename(columns={"p5": "q"}), y)
+    with pytest.raises(
+        DifferentConstructionError, match=r"feature_names_in_ \(in 1 of 64 features, first 'p5' and 'q'"
+    ):
+        a.merge(b)
+    with pytest.raises(DifferentConstructionError, match="n_features_in_"):
+        small(n_connections=5).fit(X, y).merge(small(n_connections=5).fit(X[:, :9], y))
+
+
+def test_models_that_were_never_fitted_cannot_be_merged(digits):
+    """On neither side."""
+    model = small().fit(*digits)
+    with pytest.raises(NotFittedError):
+        model.merge(small())
+    with pytest.raises(NotFittedError):
+        small().merge(model)
+    with pytest.raises(TypeError):
+        model + 1
+
+
+def test_scoring_parameters_may_differ_and_stay_those_of_the_first(digits):
+    """They are no part of how a model hashes."""
+    a, b = small(decay=0.2).fit(*digits), small(decay=0.9, temperature=3.0).fit(*digits)
+    assert (a + b).decay == 0.2
+
+
+def test_a_model_can_be_merged_with_itself(digits):
+    """Which doubles it."""
+    model = small().fit(*digits)
+    counts = model.counts_
+    assert_array_equal(model.merge(model).counts_, 2 * counts)
+
+
+def test_classes_are_united_and_kinds_of_labels_are_not_mixed(digits):
+    """Numbers and strings have no order between them."""
+    X, y = digits
+    few, many = small().partial_fit(X[y < 3], y[y < 3]), small().partial_fit(X[y > 7], y[y > 7])
+    assert (few + many).classes_.tolist() == [0, 1, 2, 8, 9]
+    with pytest.raises(ValueError, match="The labels in y are strings"):
+        few.merge(small().fit(X, y.astype(str)))
+
+
+def test_forgetting_what_was_never_learned_is_refused(digits):
+    """Unknown labels, too many rows, and rows whose winners were never counted."""
+    X, y = digits
+    model = small(n_components=5000).fit(X[:900], y[:900])
+    before = pickle.dumps(model)
+    with pytest.raises(NeverLearnedError, match=r"classes that were never learned: 10, 11\."):
+        model.forget(X[:2], [10, 11])
+    with pytest.raises(NeverLearnedError, match=r"Cannot forget 1797 rows of class 3: only 92 were learned"):
+        model.forget(X, np.full(len(X), 3))
+    with pytest.raises(NeverLearnedError, match="cannot all have been learned"):
+        model.forget(X[900:910], y[900:910])
+    with pytest.raises(NeverLearnedError, match="cannot all have been learned"):
+        model.forget(X[:900], np.roll(y[:900], 1))
+    with pytest.raises(NeverLearnedError, match="cannot all have been learned"):
+        model - small(n_components=5000).fit(X[900:950], y[900:950])
+    assert pickle.dumps(model) == before
+
+
+def test_a_count_above_the_rows_that_remain_is_noticed():
+    """Rows of other winners, although every count would stay positive."""
+    X = np.array([[9.0, 0], [9, 0], [9, 0], [0, 9]])
+    model = small(n_components=40, n_winners=4).partial_fit(X, np.zeros(4))
+    with pytest.raises(NeverLearnedError, match="cannot all have been learned"):
+        model.forget(X[[3, 3]], np.zeros(2))
+    assert model.forget(X[[3]], np.zeros(1)).class_count_.tolist() == [3]
+
+
+def test_a_forgotten_class_is_no_longer_known(digits):
+    """As if it had never been met; announced classes stay."""
+    X, y = digits
+    model = small().partial_fit(X, y, classes=range(11)).forget(X[y == 4], y[y == 4])
+    assert model.classes_.tolist() == [0, 1, 2, 3, 5, 6, 7, 8, 9, 10]
+    with pytest.raises(NotFittedError):
+        small().fit(X, y).forget(X, y).predict(X)
+
+
+def test_counts_shrink_to_the_type_they_need(digits):
+    """As a model that never saw the rows has it."""
+    X, y = digits[0][:6], np.array([0, 1, 0, 1, 0, 1])
+    model = small().partial_fit(X, y)
+    heavy = np.full(6, 2**29)
+    for _ in range(3):
+        model.partial_fit(X, y, sample_weight=heavy)
+    assert model.counts_.dtype == np.int64
+    for _ in range(3):
+        model.forget(X, y, sample_weight=heavy)
+    assert model.counts_.dtype == np.int32
+    assert_array_equal(model.counts_, small().partial_fit(X, y).counts_)
+
+
+def pickled(model):
+    """A copy by way of a pickle."""
+    return pickle.loads(pickle.dumps(model))  # noqa: S301
+
+
+@pytest.mark.parametrize("copied", [copy, deepcopy, pickled])
+def test_copies_go_separate_ways(digits, copied):
+    """What one learns later, the other does not; a table of counts once read stays as it was."""
+    X, y = digits
+    model = small().fit(X[:900], y[:900])
+    seen, expected = model.counts_, model.counts_.copy()
+    other = copied(model)
+    other.partial_fit(X[900:], y[900:])
+    assert_array_equal(model.counts_, expected)
+    model.partial_fit(X[:900], y[:900])
+    assert_array_equal(seen, expected)
+    assert_array_equal(other.counts_, small().fit(X, y).counts_)
