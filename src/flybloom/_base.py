@@ -68,6 +68,11 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
         self.n_components_ = resolve_n_components(self.n_components, self.n_features_in_)
         self.n_connections_ = resolve_n_connections(self.n_connections, self.n_features_in_)
         self.n_winners_ = resolve_n_winners(self.n_winners, self.n_components_)
+        self._start_all_but_sizes(X, weights)
+        self._set_projection()
+
+    def _start_all_but_sizes(self, X: Features, weights: Weights | None = None) -> None:
+        """Fix seed and scaling from the first rows."""
         self.signed_ = bool(self.signed)
         self.seed_ = resolve_seed(self.random_state)
         self.center_: Array | None = None
@@ -77,7 +82,6 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
             self.center_ = moments.means()
             if self.scaling == "standard":
                 self.scale_ = moments.deviations()
-        self._set_projection()
 
     def _set_projection(self) -> None:
         """Prepare the connections; they are drawn when first needed."""
