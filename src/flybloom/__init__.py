@@ -5,6 +5,7 @@ The flow: rows -> winners (FlyHash) -> counts, the only learned state -> novelty
 
 from flybloom.classifier import FlyBloomClassifier
 from flybloom.hashing import FlyHash
+from flybloom.tuning import FlyBloomClassifierCV
 
-__all__ = ["FlyBloomClassifier", "FlyHash"]
+__all__ = ["FlyBloomClassifier", "FlyBloomClassifierCV", "FlyHash"]
 __version__ = "0.1.0"
