@@ -1,7 +1,7 @@
 """Fit, predict, accuracy, size and memory of flybloom and its peers, on four data sets; one thread.
 
-All are timed in one process, one after the other, in every round; the best round counts. Peak memory comes from a process
-of its own for each. Exact neighbours are asked about few rows only, and river learns few, because they are slow; the
+All are timed in one process, one after the other, in every round; the best round counts. Peak memory comes from a
+process of its own for each. Exact neighbours are asked about few rows only, and river learns few, because they are slow; the
 table says how many. Results go to benchmarks/results/classify.json.
 
     python benchmarks/classify.py [--data mnist letter ...] [--quick]
@@ -18,13 +18,13 @@ import time
 from pathlib import Path
 
 import numpy as np
-from datasets import load, load_split
-from peers.contestants import ALL, SKILLS, Contestant, model_bytes
-from peers.machine import save
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
+from datasets import load, load_split
 from flybloom import FlyBloomClassifier
+from peers.contestants import ALL, SKILLS, Contestant, model_bytes
+from peers.machine import save
 
 ROUNDS = 3
 DATA = ("mnist", "fashion_mnist", "letter", "stream")
@@ -67,7 +67,9 @@ def contestants(name: str) -> list[Contestant]:
     return ALL + ([VISION] if "mnist" in name else [])
 
 
-def timed(contestant: Contestant, X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> dict[str, object]:
+def timed(
+    contestant: Contestant, X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray
+) -> dict[str, object]:
     """Fit and predict once."""
     X, y = X[: contestant.most_rows], y[: contestant.most_rows]
     X_test, y_test = X_test[: contestant.most_queries], y_test[: contestant.most_queries]
@@ -110,7 +112,7 @@ def compare(name: str, quick: bool) -> dict[str, object]:
 def peak_of(name: str, contestant: str, quick: bool) -> float:
     """Return the peak memory of fit and predict above the data, measured in a process of its own."""
     command = [sys.executable, __file__, "--peak", name, contestant] + ["--quick"] * quick
-    done = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
     return float(done.stdout.split()[-1])
 
 
@@ -133,7 +135,8 @@ def table(name: str, result: dict[str, object]) -> None:
     for contestant, r in result["contestants"].items():
         ratios = f"{r['fit_seconds'] / fly['fit_seconds']:.2f} | {r['predict_us'] / fly['predict_us']:.2f}"
         sizes = f"{r['bytes'] / 1024:.0f} | {r['peak_mb']:.0f}"
-        print(f"| {contestant} | {r['fit_seconds']:.2f} | {r['predict_us']:.1f} | {r['accuracy']:.4f} | {sizes} | {ratios} |")
+        times = f"{r['fit_seconds']:.2f} | {r['predict_us']:.1f}"
+        print(f"| {contestant} | {times} | {r['accuracy']:.4f} | {sizes} | {ratios} |")
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from flybloom import FlyBloomClassifier, FlyHash
+from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyHash
 
 TIES = (
     "with zeros and ones, rows of two features have only two hashes, so classes tie; the paper breaks ties at random, "
@@ -24,6 +24,8 @@ def expected_failures(estimator):
         FlyBloomClassifier(),
         FlyBloomClassifier(scaling="none", signed=False),
         FlyBloomClassifier(scaling="none", signed=False, decay=1.0),
+        FlyBloomClassifierCV([256, 1024]),
+        FlyBloomClassifierCV(512, n_winners=[0.02, 0.1], decay=0.4, scaling="none", cv=3, scoring="balanced_accuracy"),
     ],
     expected_failed_checks=expected_failures,
 )

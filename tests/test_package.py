@@ -17,9 +17,9 @@ X = np.random.default_rng(0).standard_normal((80, 6)); y = np.arange(80) % 2
 flybloom.FlyBloomClassifier(random_state=0).fit(X, y).predict(X)
 """
 COMPILED = """
-from flybloom._kernels import connections, count, moments, score, sparse, wide, winners
+from flybloom._kernels import connections, count, held_out, moments, score, sparse, wide, winners
 kernels = [
-    kernel for module in (connections, count, moments, score, sparse, wide, winners)
+    kernel for module in (connections, count, held_out, moments, score, sparse, wide, winners)
     for kernel in vars(module).values() if hasattr(kernel, "signatures")
 ]
 """

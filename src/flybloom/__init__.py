@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from flybloom.classifier import FlyBloomClassifier
     from flybloom.hashing import FlyHash
     from flybloom.persistence import load
+    from flybloom.tuning import FlyBloomClassifierCV
 
-__all__ = ["FlyBloomClassifier", "FlyHash", "load", "read_blocks"]
+__all__ = ["FlyBloomClassifier", "FlyBloomClassifierCV", "FlyHash", "load", "read_blocks"]
 __version__ = "0.1.0"
 
 # Imported when first asked for, so that `flybloom --help` need not wait for numba and scikit-learn.
 _MODULES = {
     "FlyBloomClassifier": "flybloom.classifier",
+    "FlyBloomClassifierCV": "flybloom.tuning",
     "FlyHash": "flybloom.hashing",
     "load": "flybloom.persistence",
     "read_blocks": "flybloom.blocks",

@@ -67,13 +67,22 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
 
     def _start(self, X: Features, weights: Weights | None = None) -> None:
         """Fix sizes, seed and scaling from the first rows, whose features are known."""
-        self._start_from(column_moments(X, weights) if self.scaling != "none" else None)
+        self._start_from(self._moments(X, weights))
+
+    def _moments(self, X: Features, weights: Weights | None = None) -> ColumnMoments | None:
+        """Return the moments of the columns, if the scaling needs any."""
+        return column_moments(X, weights) if self.scaling != "none" else None
 
     def _start_from(self, moments: ColumnMoments | None) -> None:
         """Fix sizes and seed for n_features_in_ features, and the scaling from their moments, if there is any."""
         self.n_components_ = resolve_n_components(self.n_components, self.n_features_in_)
         self.n_connections_ = resolve_n_connections(self.n_connections, self.n_features_in_)
         self.n_winners_ = resolve_n_winners(self.n_winners, self.n_components_)
+        self._start_all_but_sizes(moments)
+        self._set_projection()
+
+    def _start_all_but_sizes(self, moments: ColumnMoments | None) -> None:
+        """Fix the seed, and the scaling from the moments of the columns."""
         self.signed_ = bool(self.signed)
         self.seed_ = resolve_seed(self.random_state)
         self.center_: Array | None = None
@@ -85,7 +94,6 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
             self.center_ = moments.means()
             if self.scaling == "standard":
                 self.scale_ = moments.deviations()
-        self._set_projection()
 
     def _set_projection(self) -> None:
         """Prepare the connections; they are drawn when first needed."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from flybloom import FlyBloomClassifier, FlyHash
+from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyHash
 
 X = np.zeros((4, 3))
 hasher = FlyHash(20.0, n_connections=0.5, n_winners=8, signed=False, scaling="none", random_state=0, n_jobs=-1)
@@ -11,3 +11,7 @@ model = FlyBloomClassifier(n_components=64, decay=1.0).fit(X, [0, 1, 0, 1], samp
 model = model.partial_fit(X, [0, 1, 2, 1], classes=[0, 1, 2, 3])
 labels = model.predict(X)
 novelty: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = model.novelty(X)
+search = FlyBloomClassifierCV([64, 128], n_winners=0.1, decay="paper", cv="loo", scoring="f1_macro").fit(
+    X, [0, 1, 0, 1]
+)
+best: FlyBloomClassifier = search.best_estimator_

@@ -8,7 +8,7 @@ flybloom costs neither.
 from importlib import import_module
 from types import ModuleType
 
-FILES = frozenset({"connections", "count", "moments", "score", "sparse", "wide", "winners"})
+FILES = frozenset({"connections", "count", "held_out", "moments", "score", "sparse", "wide", "winners"})
 
 
 def __getattr__(name: str) -> ModuleType:

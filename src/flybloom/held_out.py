@@ -1,0 +1,164 @@
+"""Every model of a cross-validation from one table of counts: the whole minus what is held out.
+
+Counts add, so the counts without some rows are all counts minus those of the rows; and the winners of a smaller rho
+are the first of the sorted winners, so the counts grow from one rho to the next. Knows nothing of features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import numpy as np
+
+from flybloom import _kernels, filters
+from flybloom._parallel import for_each_block
+from flybloom._typing import Array, Codes, Novelty, Weights, Winners
+
+ROWS_AT_ONCE = 4096  # bounds the copy of winners that is counted
+VALUES_PER_ROW = 4096  # rows in a block of scores: few, so that their novelties stay in the cache
+
+
+class Split(NamedTuple):
+    """One model of a cross-validation: which rows it scores, and how it differs from the model of all rows.
+
+    Parameters
+    ----------
+    test : ndarray of int64
+        The rows to score.
+    removed : ndarray of int64
+        The rows to take away.
+    copies : ndarray of int64
+        How many copies of each are taken away: 1, or less than 0 for a row that was drawn more than once.
+    class_count : ndarray of int64
+        Rows of each class that are left.
+    leaves_itself : bool
+        Whether each row is taken away only while it is scored itself: leave-one-out.
+    """
+
+    test: Array
+    removed: Array
+    copies: Weights
+    class_count: Array
+    leaves_itself: bool = False
+
+
+def fold_splits(pairs: Iterable[tuple[Array, Array]], codes: Codes) -> list[Split]:
+    """Return the splits that pairs of training and test rows describe."""
+    splits = []
+    for train, test in pairs:
+        left = np.bincount(train, minlength=codes.size)
+        removed = np.flatnonzero(left != 1)
+        class_count = np.bincount(codes[train], minlength=codes.max() + 1)
+        splits.append(Split(np.asarray(test), removed, 1 - left[removed], class_count))
+    return splits
+
+
+def leave_one_out(codes: Codes) -> list[Split]:
+    """Return one split that scores every row as if it alone had been left out."""
+    nothing = np.empty(0, np.int64)
+    return [Split(np.arange(codes.size), nothing, nothing, np.bincount(codes), leaves_itself=True)]
+
+
+class HeldOutCounts:
+    """Counts of the winners of all rows, from which parts can be taken away.
+
+    Parameters
+    ----------
+    winners : ndarray of shape (n, rho)
+        The winners of each row, the largest sum first, for the largest rho.
+    codes : ndarray of shape (n,)
+        The class of each row.
+    n_components : int
+        m in the paper.
+    seed : int
+        Seed of the choice between classes that tie.
+    n_jobs : int or None
+        Number of threads.
+    """
+
+    def __init__(self, winners: Winners, codes: Codes, n_components: int, seed: int, n_jobs: int | None) -> None:
+        self.winners = winners
+        self.codes = codes
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self.n_winners = 0
+        self.class_count = np.bincount(codes)
+        self.counts = np.zeros((n_components, self.class_count.size), filters.count_dtype(self.class_count))
+
+    def grow(self, n_winners: int) -> None:
+        """Count the winners up to rho as well; it never shrinks."""
+        everything = np.arange(self.codes.size)
+        self._add(everything, np.ones(self.codes.size, np.int64), slice(self.n_winners, n_winners))
+        self.n_winners = n_winners
+
+    @contextmanager
+    def without(self, split: Split) -> Iterator[None]:
+        """Be the counts of the split's training rows inside a with statement."""
+        columns = slice(0, self.n_winners)
+        self._add(split.removed, -split.copies, columns)
+        try:
+            yield
+        finally:
+            self._add(split.removed, split.copies, columns)
+
+    def predict(self, split: Split, decays: Sequence[float]) -> Codes:
+        """Return the class of each test row for each decay, of shape (n_decays, n_test); call inside `without`."""
+        codes = np.empty((len(decays), split.test.size), np.int64)
+        lanes = _kernels.held_out.LANES
+        for begin in range(0, len(decays), lanes):
+            chunk = slice(begin, begin + lanes)
+            tables = _weight_tables(decays[chunk], split.class_count)
+            n_decays = len(decays[chunk])
+
+            def decide(block: slice, chunk: slice = chunk, tables: Array = tables, n_decays: int = n_decays) -> None:
+                rows = split.test[block]
+                winners = np.ascontiguousarray(self.winners[rows, : self.n_winners])
+                novelty = np.empty((n_decays, rows.size, self.class_count.size))
+                _kernels.held_out.held_out_novelty(
+                    winners, self.counts, self.codes[rows], split.leaves_itself, split.class_count, tables, novelty
+                )
+                for of_decay, out in zip(novelty, codes[chunk], strict=True):
+                    out[block] = filters.most_familiar(of_decay, winners, self.seed)
+
+            for_each_block(decide, split.test.size, VALUES_PER_ROW, self.n_jobs)
+        return codes
+
+    def novelty(self, split: Split, decay: float) -> Novelty:
+        """Return the novelty of each test row to each class, infinite if it has no rows; call inside `without`."""
+        novelty = np.empty((split.test.size, self.class_count.size))
+        tables = _weight_tables([decay], split.class_count)
+
+        def score(block: slice) -> None:
+            rows = split.test[block]
+            winners = np.ascontiguousarray(self.winners[rows, : self.n_winners])
+            _kernels.held_out.held_out_novelty(
+                winners,
+                self.counts,
+                self.codes[rows],
+                split.leaves_itself,
+                split.class_count,
+                tables,
+                novelty[None, block],
+            )
+
+        for_each_block(score, split.test.size, VALUES_PER_ROW, self.n_jobs)
+        return novelty
+
+    def _add(self, rows: Array, copies: Weights, columns: slice) -> None:
+        """Count some of the winners of some rows."""
+        for begin in range(0, rows.size, ROWS_AT_ONCE):
+            chunk = rows[begin : begin + ROWS_AT_ONCE]
+            winners = np.ascontiguousarray(self.winners[chunk, columns])
+            filters.add(winners, self.codes[chunk], copies[begin : begin + ROWS_AT_ONCE], self.counts)
+
+
+def _weight_tables(decays: Sequence[float], class_count: Array) -> Array:
+    """Return the weights by count, a column for each of up to 8 decays; no count exceeds the rows of its class."""
+    columns = [_kernels.score.decay_table(float(decay), int(class_count.max()) + 1) for decay in decays]
+    tables = np.zeros((max(column.size for column in columns), _kernels.held_out.LANES))
+    for lane, column in enumerate(columns):
+        tables[: column.size, lane] = column
+        tables[column.size :, lane] = column[-1]  # a table ends early where its weights no longer change
+    return tables

@@ -1,0 +1,110 @@
+"""The one pass: hash once for each pair of sizes, then read every other setting off the counts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from flybloom._typing import Array, Codes, Counts, Novelty, Winners
+from flybloom.grids import Candidate
+from flybloom.held_out import HeldOutCounts, Split
+from flybloom.search_results import best_index
+from flybloom.split_scores import Scorer
+
+HashRows: TypeAlias = Callable[[int, int, int], Winners]  # the winners for m, s and rho
+Report: TypeAlias = Callable[[int, int], None]  # how many of how many settings are done
+
+
+def _nothing() -> Array:
+    """Return an array without room."""
+    return np.empty((0, 0))
+
+
+@dataclass
+class Found:
+    """What a search found.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_settings, n_splits)
+        NaN for settings that have not been scored yet.
+    fit_times, score_times : ndarray of shape (n_settings,)
+        Seconds for each split, a share of what settings have in common.
+    best : int
+        The best setting.
+    counts : ndarray of shape (m, n_classes)
+        The counts of all rows with the best setting.
+    novelty : ndarray of shape (n, n_classes)
+        Out-of-sample novelties with the best setting.
+    """
+
+    scores: Array
+    fit_times: Array
+    score_times: Array
+    best: int = -1
+    counts: Counts = field(default_factory=_nothing)
+    novelty: Novelty = field(default_factory=_nothing)
+
+
+def search(
+    settings: list[Candidate],
+    splits: list[Split],
+    codes: Codes,
+    hash_rows: HashRows,
+    score: Scorer,
+    seed: int,
+    n_jobs: int | None,
+    report: Report,
+) -> Found:
+    """Score every setting on every split; keep the counts and the held-out novelties of the best one."""
+    found = Found(np.full((len(settings), len(splits)), np.nan), np.zeros(len(settings)), np.zeros(len(settings)))
+    n_done = 0
+    for (m, s), pair in _grouped(range(len(settings)), lambda at: (settings[at].m, settings[at].s)).items():
+        start = time.perf_counter()
+        winners = hash_rows(m, s, max(settings[at].rho for at in pair))
+        held_out = HeldOutCounts(winners, codes, m, seed, n_jobs)
+        hashing = time.perf_counter() - start
+        for rho, group in sorted(_grouped(pair, lambda at: settings[at].rho).items()):
+            start = time.perf_counter()
+            held_out.grow(rho)
+            growing = time.perf_counter() - start
+            decays = [settings[at].params["decay"] for at in group]
+            start = time.perf_counter()
+            for i, split in enumerate(splits):
+                with held_out.without(split):
+                    found.scores[group, i] = score(held_out, split, decays)
+            found.score_times[group] = (time.perf_counter() - start) / (len(group) * len(splits))
+            found.fit_times[group] = (hashing / len(pair) + growing / len(group)) / len(splits)
+            _keep_if_best(found, held_out, splits, dict(zip(group, decays, strict=True)))
+            n_done += len(group)
+            report(n_done, len(settings))
+        del winners, held_out  # before the next pair needs the room
+    return found
+
+
+def _grouped(positions: Iterable[int], key: Callable[[int], Any]) -> dict[Any, list[int]]:
+    """Return which positions have which key, in the order in which they come."""
+    groups: dict[Any, list[int]] = {}
+    for at in positions:
+        groups.setdefault(key(at), []).append(at)
+    return groups
+
+
+def _keep_if_best(found: Found, held_out: HeldOutCounts, splits: list[Split], decays: dict[int, float]) -> None:
+    """Remember counts and held-out novelties if one of these settings is the best so far."""
+    best = best_index(found.scores)
+    if best not in decays or best == found.best:
+        return
+    found.best, found.counts, found.novelty = best, _nothing(), _nothing()  # makes room first
+    total, n_tests = np.zeros((held_out.codes.size, held_out.class_count.size)), np.zeros(held_out.codes.size)
+    for split in splits:
+        with held_out.without(split):
+            np.add.at(total, split.test, held_out.novelty(split, decays[best]))
+        np.add.at(n_tests, split.test, 1)
+    with np.errstate(invalid="ignore"):  # rows that no split tests become NaN
+        total /= n_tests[:, None]
+    found.counts, found.novelty = held_out.counts.copy(), total

@@ -1,0 +1,94 @@
+"""From held-out counts to scores: fast for accuracies, any scikit-learn scorer otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from sklearn.metrics import check_scoring
+
+from flybloom._typing import Array, Codes, Features, Novelty
+from flybloom.classifier import FlyBloomClassifier
+from flybloom.held_out import HeldOutCounts, Split
+
+Scores: TypeAlias = list[float]  # one for each decay
+Scorer: TypeAlias = Callable[[HeldOutCounts, Split, Sequence[float]], Scores]
+
+
+class Answers(FlyBloomClassifier):
+    """A classifier that has its answers from elsewhere, for the rows in question and no others."""
+
+    def answering(self, classes: Array, novelty: Callable[[], Novelty], labels: Callable[[], Array]) -> Answers:
+        """Set what it answers; nothing is computed before it is asked."""
+        self.classes_ = classes
+        self._novelty, self._labels = novelty, labels
+        return self
+
+    def novelty(self, X: Any) -> Novelty:  # noqa: ARG002
+        """Return the novelties."""
+        return self._novelty()
+
+    def predict(self, X: Any) -> Array:  # noqa: ARG002
+        """Return the labels."""
+        return self._labels()
+
+
+def known_novelty(novelty: Novelty, classes: Array) -> Answers:
+    """Return a classifier that answers with these novelties, from which all other outputs follow."""
+    return Answers().answering(classes, lambda: novelty, lambda: classes[novelty.argmin(axis=1)])
+
+
+def make_scorer(scoring: Any, X: Features, y: Array, classes: Array) -> Scorer:
+    """Return what scores the test rows of a split for several decays; call it inside `HeldOutCounts.without`."""
+    if scoring is None or scoring == "accuracy":
+        return _accuracy
+    if scoring == "balanced_accuracy":
+        return _balanced_accuracy
+    scorer = check_scoring(FlyBloomClassifier(), scoring=scoring)
+
+    def score(held_out: HeldOutCounts, split: Split, decays: Sequence[float]) -> Scores:
+        answers = _answers(held_out, split, decays, classes)
+        return [float(scorer(of_decay, X[split.test], y[split.test])) for of_decay in answers]
+
+    return score
+
+
+def _answers(held_out: HeldOutCounts, split: Split, decays: Sequence[float], classes: Array) -> Iterator[Answers]:
+    """Yield the classifier of the split for each decay; the labels of all decays are computed together."""
+    is_known = split.class_count > 0
+
+    @cache
+    def labels() -> Array:
+        predicted: Array = classes[held_out.predict(split, decays)]
+        return predicted
+
+    for at, decay in enumerate(decays):
+        yield Answers().answering(
+            classes[is_known],
+            partial(_known_novelty, held_out, split, decay, is_known),
+            partial(lambda at: labels()[at], at),
+        )
+
+
+def _known_novelty(held_out: HeldOutCounts, split: Split, decay: float, is_known: Array) -> Novelty:
+    """Return the novelties to the classes that the split has rows of."""
+    return np.compress(is_known, held_out.novelty(split, decay), axis=1)
+
+
+def _accuracy(held_out: HeldOutCounts, split: Split, decays: Sequence[float]) -> Scores:
+    """Return the share of the rows that are right."""
+    is_right = held_out.predict(split, decays) == held_out.codes[split.test]
+    return [int(n_right) / split.test.size for n_right in is_right.sum(axis=1)]
+
+
+def _balanced_accuracy(held_out: HeldOutCounts, split: Split, decays: Sequence[float]) -> Scores:
+    """Return the mean over the classes of the share of their rows that are right."""
+    codes: Codes = held_out.codes[split.test]
+    n_rows = np.bincount(codes)
+    is_present = n_rows > 0
+    return [
+        float(np.mean((np.bincount(codes, predicted == codes) / np.maximum(n_rows, 1))[is_present]))
+        for predicted in held_out.predict(split, decays)
+    ]

@@ -1,0 +1,260 @@
+"""FlyBloomClassifierCV: grids, splits, out-of-sample outputs, memory, and what it refuses without harm."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.metrics import accuracy_score, log_loss, make_scorer
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneOut,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_predict,
+)
+
+from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, _memory
+from flybloom.search_results import best_settings
+
+SMALL = {"n_components": [64, 200], "n_connections": [4], "n_winners": [4, 8], "decay": [0.2, 1.0], "random_state": 0}
+
+
+def small(**parameters):
+    """A small search."""
+    return FlyBloomClassifierCV(**{**SMALL, **parameters})
+
+
+@pytest.fixture(scope="module")
+def some(digits):
+    """A few rows of Digits."""
+    return digits[0][:300], digits[1][:300]
+
+
+def test_digits_are_learned_better_than_by_the_worst_setting(digits):
+    """The words are enough; what is found is no worse on new rows than the settings it did not choose."""
+    X, y = digits
+    search = FlyBloomClassifierCV([256, 2048], n_winners=[4, 64], random_state=0, n_jobs=2).fit(X[::2], y[::2])
+    worst = search.cv_results_["params"][int(np.argmin(search.cv_results_["mean_test_score"]))]
+    model = FlyBloomClassifier(**worst, random_state=0).fit(X[::2], y[::2])
+    assert search.score(X[1::2], y[1::2]) > max(0.93, model.score(X[1::2], y[1::2]))
+
+
+def test_single_values_need_no_list(some):
+    """A number is a list of one."""
+    search = FlyBloomClassifierCV(64, n_connections=0.1, n_winners=4, decay=0.5, random_state=0).fit(*some)
+    assert search.best_params_ == {"decay": 0.5, "n_components": 64, "n_connections": 0.1, "n_winners": 4}
+    arrays = FlyBloomClassifierCV(np.array([64]), n_connections=(0.1,), n_winners=range(4, 5), decay=[0.5])
+    assert arrays.set_params(random_state=0).fit(*some).best_params_ == search.best_params_
+
+
+@pytest.mark.parametrize("cv", [3, KFold(4), StratifiedKFold(3, shuffle=True, random_state=1)])
+def test_held_out_outputs_are_those_of_cross_val_predict(some, cv):
+    """Novelties as a decision, and probabilities at the temperature that was found."""
+    search = small(scaling="none", cv=cv).fit(*some)
+    model = FlyBloomClassifier(**search.best_params_, scaling="none", random_state=0, temperature=search.temperature_)
+    assert_array_equal(search.oof_decision_, cross_val_predict(model, *some, cv=cv, method="decision_function"))
+    assert_array_equal(search.oof_predict_proba_, cross_val_predict(model, *some, cv=cv, method="predict_proba"))
+
+
+def test_held_out_decisions_of_two_classes_are_one_column(some):
+    """As decision_function gives them."""
+    X, y = some
+    search = small(scaling="none", cv=3).fit(X, y > 4)
+    model = FlyBloomClassifier(**search.best_params_, scaling="none", random_state=0)
+    assert_array_equal(search.oof_decision_, cross_val_predict(model, X, y > 4, cv=3, method="decision_function"))
+
+
+def test_rows_that_are_tested_twice_get_the_mean_and_never_tested_ones_nan(some):
+    """Repeated folds, and splits in time."""
+    X, y = some
+    one_setting = {"n_components": 64, "n_winners": 4, "decay": 0.2, "scaling": "none"}
+    repeated = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
+    search = small(**one_setting, cv=repeated).fit(X, y)
+    each = [small(**one_setting, cv=[split]).fit(X, y).oof_novelty_ for split in repeated.split(X, y)]
+    assert_allclose(search.oof_novelty_, np.nanmean(each, axis=0), rtol=1e-14)
+    in_time = small(**one_setting, cv=TimeSeriesSplit(3)).fit(X, y)
+    assert np.isnan(in_time.oof_novelty_[:75]).all()
+    assert np.isfinite(in_time.oof_novelty_[75:]).all()
+    assert np.isfinite(in_time.temperature_)
+
+
+def test_groups_are_handed_on(some):
+    """To a splitter that asks for them."""
+    X, y = some
+    groups = np.arange(len(y)) % 7
+    with_groups = small(cv=GroupKFold(3)).fit(X, y, groups=groups)
+    as_pairs = small(cv=list(GroupKFold(3).split(X, y, groups))).fit(X, y)
+    assert_array_equal(with_groups.cv_results_["mean_test_score"], as_pairs.cv_results_["mean_test_score"])
+
+
+def test_temperature_lowers_the_log_loss_of_held_out_rows(some):
+    """Against temperature 1, and against its neighbours."""
+    search = small(cv=4).fit(*some)
+    y = some[1]
+
+    def loss(temperature):
+        search.temperature_ = temperature
+        return log_loss(y, search.oof_predict_proba_)
+
+    best = search.temperature_
+    assert loss(best) < min(loss(1.0), loss(0.99 * best), loss(1.01 * best))
+
+
+def test_a_scorer_may_be_a_function(some):
+    """Of an estimator, rows and labels; it sees what the model says about the test rows."""
+    by_name = small(cv=3).fit(*some)
+    by_scorer = small(cv=3, scoring=make_scorer(accuracy_score)).fit(*some)
+    seen = []
+
+    def own(estimator, X, y):
+        seen.append(X.shape)
+        assert estimator.novelty(X).shape == (len(y), 10)
+        return (estimator.predict(X) == y).mean()
+
+    by_function = small(cv=3, scoring=own).fit(*some)
+    for search in (by_scorer, by_function):
+        assert_array_equal(search.cv_results_["mean_test_score"], by_name.cv_results_["mean_test_score"])
+    assert seen == [(100, 64)] * 8 * 3
+
+
+def test_leave_one_out_scores_all_rows_together(some):
+    """One split; its accuracy is the mean over scikit-learn's splits of one row each."""
+    search, splitter = small(cv="loo").fit(*some), small(cv=LeaveOneOut()).fit(*some)
+    assert (search.n_splits_, splitter.n_splits_) == (1, 300)
+    assert_array_equal(search.cv_results_["mean_test_score"], splitter.cv_results_["mean_test_score"])
+    assert_array_equal(search.oof_novelty_, splitter.oof_novelty_)
+
+
+def test_sparse_rows_equal_dense_rows():
+    """Very sparse ones, which are hashed by a kernel of their own."""
+    rng = np.random.default_rng(0)
+    X = sparse.random(200, 900, density=0.01, random_state=0, format="csr")
+    y = rng.integers(0, 3, 200)
+    dense, from_sparse = (small(scaling="none").fit(rows, y) for rows in (X.toarray(), X))
+    assert_array_equal(dense.cv_results_["mean_test_score"], from_sparse.cv_results_["mean_test_score"])
+    assert_array_equal(dense.best_estimator_.counts_, from_sparse.best_estimator_.counts_)
+
+
+def test_the_best_model_learns_on(some):
+    """It is an ordinary classifier, and can be pickled without the search."""
+    X, y = some
+    search = small(scaling="none").fit(X[:200], y[:200])
+    model = pickle.loads(pickle.dumps(search.best_estimator_))  # noqa: S301
+    assert type(model) is FlyBloomClassifier
+    model.partial_fit(X[200:], y[200:])
+    whole = FlyBloomClassifier(**search.best_params_, scaling="none", random_state=0).fit(X, y)
+    assert_array_equal(model.counts_, whole.counts_)
+
+
+def test_searches_can_be_pickled(some):
+    """With everything that was found."""
+    search = small().fit(*some)
+    again = pickle.loads(pickle.dumps(search))  # noqa: S301
+    assert_array_equal(again.predict_proba(some[0]), search.predict_proba(some[0]))
+    assert_array_equal(again.oof_decision_, search.oof_decision_)
+    assert_array_equal(again.connections_, search.best_estimator_.connections_)
+
+
+def test_feature_names_reach_the_best_model(some):
+    """Frames with other names are refused."""
+    frame = pd.DataFrame(some[0], columns=[f"p{i}" for i in range(64)])
+    search = small().fit(frame, some[1])
+    assert search.best_estimator_.feature_names_in_[0] == "p0"
+    with pytest.raises(ValueError, match="feature names should match"):
+        search.predict(frame.rename(columns={"p0": "other"}))
+
+
+def test_the_table_of_best_settings_is_sorted(some):
+    """Ranks, parameters and scores, the best first."""
+    search = small().fit(*some)
+    table = best_settings(search.cv_results_, most=3)
+    assert [row["rank"] for row in table] == sorted(row["rank"] for row in table)
+    assert table[0]["mean"] == search.best_score_
+    assert {name: table[0][name] for name in search.best_params_} == search.best_params_
+    assert len(best_settings(search.cv_results_)) == 8
+
+
+def test_times_are_shares_of_the_whole(some):
+    """Not negative, and one for each setting."""
+    results = small(cv=3).fit(*some).cv_results_
+    for name in ("mean_fit_time", "mean_score_time"):
+        assert results[name].shape == (8,)
+        assert (results[name] > 0).all()
+
+
+def test_memory_is_estimated_and_refused_beforehand(some, monkeypatch):
+    """By the formula; a fit that needs more is refused before anything is hashed."""
+    search = FlyBloomClassifierCV([1000, 4000], n_connections=[2, 8], n_winners=[16, 50], decay=[0.1, 0.2, 1.0])
+    expected = 4 * 300 * 50 + 2 * 4 * 4000 * 10 + 2 * 4000 * 8 + 2 * 8 * 300 * 10 + 8 * 300 * 3 + 24 * 2**20
+    assert search.estimate_memory(300, 64, 10) == expected
+    assert search.estimate_memory(300, 64, 10, sparse=True) == expected + 8 * 4000 * 8
+    monkeypatch.setattr(FlyBloomClassifierCV, "_winners", lambda *_: pytest.fail("hashed"))
+    with pytest.raises(MemoryError, match=r"needs about 0.02 GiB, more than the 0.01 GiB available. Lower"):
+        search.set_params(max_memory=10**7).fit(*some)
+    monkeypatch.setattr(_memory, "_of_machine", lambda: 10**7)
+    with pytest.raises(MemoryError, match="raise max_memory"):
+        search.set_params(max_memory=None).fit(*some)
+    assert not hasattr(search, "classes_")
+
+
+def test_available_memory_is_the_least_that_the_system_says(monkeypatch, tmp_path):
+    """Of the machine and of the container; None where neither says."""
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text("MemTotal: 900 kB\nMemAvailable:    700 kB\n")
+    monkeypatch.setattr(_memory, "MEMINFO", meminfo)
+    monkeypatch.setattr(_memory, "CGROUP", tmp_path)
+    assert _memory.available_memory() == 700 * 1024
+    (tmp_path / "memory.max").write_text("5000\n")
+    (tmp_path / "memory.current").write_text("4500\n")
+    (tmp_path / "memory.stat").write_text("anon 10\ninactive_file 200\n")
+    assert _memory.available_memory() == 700
+    (tmp_path / "memory.max").write_text("max\n")
+    meminfo.unlink()
+    assert _memory.available_memory() is None
+
+
+BAD = [
+    ({"n_components": [64, 0]}, ValueError, "The 'n_components' parameter of FlyBloomClassifierCV must be"),
+    ({"n_components": []}, ValueError, "'n_components' parameter of FlyBloomClassifierCV must hold at least one value"),
+    ({"n_connections": [65]}, ValueError, "n_connections=65 exceeds the 64 feature"),
+    ({"n_winners": [65]}, ValueError, "n_winners=65 exceeds n_components_=64"),
+    ({"decay": [0.2, 1.5]}, ValueError, "The 'decay' parameter of FlyBloomClassifierCV must be"),
+    ({"decay": "best"}, ValueError, "The 'decay' parameter of FlyBloomClassifierCV must be"),
+    ({"cv": "all"}, ValueError, "The 'cv' parameter of FlyBloomClassifierCV must be"),
+    ({"scoring": "speed"}, ValueError, "The 'scoring' parameter of FlyBloomClassifierCV must be"),
+    (
+        {"cv": [(np.arange(5), np.arange(5, 9))], "y": np.arange(300) > 4},
+        ValueError,
+        "at least 2 classes outside of each",
+    ),
+    ({"y": np.arange(300) == 7}, ValueError, "at least 2 classes outside of each test set. Got 1 class"),
+    ({"y": np.zeros(300)}, ValueError, "Got one class, .*0.0.*, instead. Add rows"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "error", "message"), BAD)
+def test_bad_searches_are_refused_and_leave_the_old_one(some, parameters, error, message):
+    """One clear sentence; what was found before stays."""
+    search = small().fit(*some)
+    before = pickle.dumps(search.best_estimator_)
+    y = parameters.get("y", some[1])
+    search.set_params(**{name: value for name, value in parameters.items() if name != "y"})
+    with pytest.raises(error, match=message):
+        search.fit(some[0], y)
+    assert pickle.dumps(search.best_estimator_) == before
+
+
+def test_progress_is_shown_on_terminals_only(some, capsys, monkeypatch):
+    """On standard error, if asked for."""
+    small(verbose=True).fit(*some)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    small().fit(*some)
+    assert capsys.readouterr().err == ""
+    small(verbose=True).fit(*some)
+    assert capsys.readouterr().err.endswith("\r8 of 8 settings\n")
