@@ -1,8 +1,8 @@
 """Fit, predict, accuracy, size and memory of flybloom and its peers, on four data sets; one thread.
 
 All are timed in one process, one after the other, in every round; the best round counts. Peak memory comes from a
-process of its own for each. Exact neighbours are asked about few rows only, and river learns few, because they are slow; the
-table says how many. Results go to benchmarks/results/classify.json.
+process of its own for each. Exact neighbours are asked about few rows only, and river learns few, because they are
+slow. Results go to benchmarks/results/classify.json.
 
     python benchmarks/classify.py [--data mnist letter ...] [--quick]
 """
