@@ -15,7 +15,7 @@ from flybloom._sklearn_compat import Interval, RealNotInt, StrOptions
 from flybloom._typing import Array, Features, Weights, Winners
 from flybloom._validation import resolve_n_components, resolve_n_connections, resolve_n_winners, resolve_seed
 from flybloom.projection import Projection
-from flybloom.scaling import column_moments
+from flybloom.scaling import ColumnMoments, column_moments
 
 
 class BaseFly(BaseEstimator):  # type: ignore[misc]
@@ -65,6 +65,10 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
 
     def _start(self, X: Features, weights: Weights | None = None) -> None:
         """Fix sizes, seed and scaling from the first rows."""
+        self._start_from(None if self.scaling == "none" else column_moments(X, weights))
+
+    def _start_from(self, moments: ColumnMoments | None) -> None:
+        """Fix sizes, seed and scaling; the scaling from the moments of the columns, or none without them."""
         self.n_components_ = resolve_n_components(self.n_components, self.n_features_in_)
         self.n_connections_ = resolve_n_connections(self.n_connections, self.n_features_in_)
         self.n_winners_ = resolve_n_winners(self.n_winners, self.n_components_)
@@ -72,8 +76,7 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
         self.seed_ = resolve_seed(self.random_state)
         self.center_: Array | None = None
         self.scale_: Array | None = None
-        if self.scaling != "none":
-            moments = column_moments(X, weights)
+        if moments is not None:
             self.center_ = moments.means()
             if self.scaling == "standard":
                 self.scale_ = moments.deviations()
