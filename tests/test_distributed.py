@@ -20,7 +20,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 cluster_library = pytest.importorskip("distributed")
 
-from flybloom import _worker, distributed  # noqa: E402
+from flybloom import _dask_session, _worker, distributed  # noqa: E402
 
 
 def small(**parameters):
@@ -48,7 +48,7 @@ def processes():
 @pytest.fixture(scope="module")
 def cluster():
     """A real cluster of two worker processes."""
-    with cluster_library.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as cluster:
+    with cluster_library.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=":0") as cluster:
         yield cluster
 
 
@@ -113,6 +113,23 @@ def test_every_scheduler_takes_dataframes(scheduler, frame, tmp_path):
     assert_array_equal(novelty.compute(), local.novelty(rows))
 
 
+def test_progress_is_shown_on_stderr_alone(scheduler, digits, capsys):
+    """Results may be going to stdout."""
+    X, y = digits
+    distributed.fit(small(scaling="none"), da.from_array(X, chunks=(300, 64)), y, progress=True)
+    shown = capsys.readouterr()
+    assert "100% Completed" in shown.err, scheduler
+    assert shown.out == ""
+
+
+def test_a_cluster_is_started_and_left_again(cluster):
+    """By address; afterwards Dask computes as before."""
+    with _dask_session.connect(cluster.scheduler_address) as client:
+        assert _dask_session.active_client() is client
+        assert _dask_session.n_threads() == 4
+    assert _dask_session.active_client() is None
+
+
 def test_blocks_that_live_on_the_cluster_are_counted_there(cluster, frame):
     """Persisted collections hold futures, which cannot be loaded inside another task."""
     local = small().fit(frame.drop(columns="label"), frame["label"])
@@ -121,7 +138,7 @@ def test_blocks_that_live_on_the_cluster_are_counted_there(cluster, frame):
         assert_same_model(distributed.fit(small(), persisted, "label"), local)
 
 
-def test_a_killed_worker_does_not_change_the_result(cluster, digits, tmp_path):
+def test_a_killed_worker_does_not_change_the_result(digits, tmp_path):
     """The worker that is the first to load block 7 dies in the middle of its group."""
     X, y = digits
 
@@ -135,7 +152,8 @@ def test_a_killed_worker_does_not_change_the_result(cluster, digits, tmp_path):
         return rows
 
     blocks = da.from_array(X, chunks=(60, 64)).map_blocks(load, dtype=X.dtype, meta=X[:0])
-    with cluster_library.Client(cluster):
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with cluster_library.LocalCluster(**options) as own, cluster_library.Client(own):
         model = distributed.fit(small(), blocks, da.from_array(y, chunks=60))
     assert (tmp_path / "killed").exists()
     assert_same_model(model, small().fit(X, y))
@@ -260,7 +278,7 @@ def test_workers_are_sent_neither_connections_nor_counts(digits):
     X, y = digits
     model = small(n_components=30_000).fit(X, y)
     learner = distributed._learner(model, None, has_names=False)
-    assert len(pickle.dumps(_worker.Job(learner, X.dtype, True, 1))) - learner._counts.nbytes < 5000
+    assert len(pickle.dumps(_worker.Job(learner, X.dtype, True, 1))) < 5000
     copies = [_worker.with_shared_projection(pickle.loads(pickle.dumps(learner))) for _ in range(2)]  # noqa: S301
     assert copies[0]._projection is copies[1]._projection
 
@@ -307,6 +325,29 @@ def test_bad_blocks_are_named_and_leave_the_model_as_it_was(digits, spoiled, mes
     with pytest.raises(ValueError, match=message):
         distributed.partial_fit(model, da.from_array(X, chunks=(100, -1)), y, None, *weights)
     assert pickle.dumps(model) == before
+
+
+def test_labels_must_be_what_the_collection_declares(digits):
+    """Words in one block of a column of numbers."""
+    X, y = digits
+    rows = da.from_array(X, chunks=(300, 64))
+    labels = da.from_array(y, chunks=300)
+    labels = labels.map_blocks(lambda y, block_id: y.astype(str) if block_id == (2,) else y, dtype=y.dtype, meta=y[:0])
+    with pytest.raises(ValueError, match=r"Block 2 .*: The labels are strings, y is declared to hold numbers"):
+        distributed.fit(small(), rows, labels)
+
+
+def test_rows_must_be_what_the_collection_declares(digits):
+    """Whole floats in blocks of integers are taken as integers, others are refused."""
+    X, y = digits
+    whole = X.astype(np.int64)
+    rows = da.from_array(whole, chunks=(300, 64))
+    as_floats = rows.map_blocks(lambda rows: rows.astype(float), dtype=np.int64, meta=whole[:0])
+    model = distributed.fit(small(scaling="none"), as_floats, y)
+    assert_same_model(model, small(scaling="none").fit(whole, y))
+    halves = rows.map_blocks(lambda rows: rows / 2, dtype=np.int64, meta=whole[:0])
+    with pytest.raises(ValueError, match=r"Block \d .*: The rows are float64, X is declared to hold int64"):
+        distributed.fit(small(scaling="none"), halves, y)
 
 
 def test_an_error_on_the_cluster_names_the_block_too(cluster, digits):

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 import dask
 from dask.delayed import Delayed, delayed
 from dask.optimization import cull
-from dask.system import CPU_COUNT
+
+from flybloom._dask_session import compute, n_threads
 
 T = TypeVar("T")
 
@@ -39,7 +40,9 @@ class Recipe:
         return parts
 
 
-def fold(collections: Sequence[Any], work: Callable[..., T], context: Any, add: Callable[[list[T]], T]) -> T:
+def fold(
+    collections: Sequence[Any], work: Callable[..., T], context: Any, add: Callable[[list[T]], T], *, progress: bool
+) -> T:
     """Return what `work` makes of all blocks.
 
     Parameters
@@ -53,6 +56,8 @@ def fold(collections: Sequence[Any], work: Callable[..., T], context: Any, add: 
         What each worker needs to know; it is sent once to each worker.
     add : callable
         Adds up a list of results of `work`.
+    progress : bool
+        Whether to show Dask's progress on stderr.
 
     Returns
     -------
@@ -63,7 +68,7 @@ def fold(collections: Sequence[Any], work: Callable[..., T], context: Any, add: 
     sums = [delayed(_run)(work, shared, group) for group in _groups(collections)]
     while len(sums) > 1:
         sums = [delayed(add)(sums[at : at + FAN_IN]) for at in range(0, len(sums), FAN_IN)]
-    result: T = dask.compute(sums[0])[0]
+    result: T = compute(sums[0], progress=progress)
     return result
 
 
@@ -80,7 +85,7 @@ def _groups(collections: Sequence[Any]) -> list[list[tuple[int, Any]]]:
     recipes = _recipes(rows)
     if recipes is None:
         return [[(number, list(parts))] for number, parts in enumerate(rows)]
-    size = max(1, min(MOST_BLOCKS, len(rows) // (GROUPS_PER_THREAD * _n_threads())))
+    size = max(1, min(MOST_BLOCKS, len(rows) // (GROUPS_PER_THREAD * n_threads())))
     numbered = list(enumerate(recipes))
     return [numbered[at : at + size] for at in range(0, len(numbered), size)]
 
@@ -106,15 +111,3 @@ def _recipes(rows: list[tuple[Delayed, ...]]) -> list[Recipe] | None:
         recipes.append(Recipe(cull(together, keys)[0], keys))
     uses = Counter(key for recipe in recipes for key in recipe.graph)
     return recipes if max(uses.values()) == 1 else None
-
-
-def _n_threads() -> int:
-    """Return how many threads there are to keep busy."""
-    if "distributed" in sys.modules:
-        from distributed import Client  # noqa: PLC0415
-
-        try:
-            return max(1, int(sum(Client.current().nthreads().values())))
-        except ValueError:  # no cluster
-            pass
-    return int(dask.config.get("num_workers", None) or CPU_COUNT)

@@ -39,7 +39,7 @@ class Job:
     Parameters
     ----------
     learner : FlyBloomClassifier
-        A model without rows; started, if it is to count.
+        A model without rows and without a table of counts; started, if it is to count.
     dtype : dtype
         Type that the collection declares for its rows.
     has_number_labels : bool
@@ -58,7 +58,7 @@ def moments_of_blocks(job: Job, blocks: Blocks) -> ColumnMoments:
     """Add up the columns of a group of blocks."""
     total = ColumnMoments()
 
-    def look(rows: Features, _: Array, weights: Weights) -> None:
+    def look(rows: Features, _: Any, weights: Weights) -> None:
         nonlocal total
         total = total + column_moments(rows, weights)
 
@@ -74,12 +74,12 @@ def sum_of_moments(parts: list[ColumnMoments]) -> ColumnMoments:
 def tally_of_blocks(job: Job, blocks: Blocks) -> Tally:
     """Count the winners of a group of blocks: an ordinary model learns them one after the other."""
     learner = with_shared_projection(job.learner)
-    learner._counts = learner._counts.copy()  # noqa: SLF001
+    learner._counts = np.zeros((learner.n_components_, learner.classes_.size), np.int32)  # noqa: SLF001
     drop_names(learner)  # compared when the block was checked
 
-    def learn(rows: Features, labels: Array, weights: Weights) -> None:
+    def learn(rows: Features, labels: Any, weights: Weights) -> None:
         if not weights.any():  # the labels become known, nothing is counted
-            classes = np.unique(labels)
+            classes = np.unique(check_labels(labels, rows))
             nothing = np.zeros((learner.n_components_, classes.size), np.int32)
             put_tally(learner, tally_of(learner) + Tally(classes, np.zeros(classes.size, np.int64), nothing))
             return
@@ -148,7 +148,7 @@ def _warm_up(model: FlyBloomClassifier, rows: Features) -> None:
             _warm.add(kind)
 
 
-def _for_each(job: Job, blocks: Blocks, use: Callable[[Features, Array, Weights], None]) -> None:
+def _for_each(job: Job, blocks: Blocks, use: Callable[[Features, Any, Weights], None]) -> None:
     """Load one block after the other and hand it to `use`; an error names the block."""
     for number, load in blocks:
         where = f"Block {number} (of 0 to {job.n_blocks - 1})"
@@ -165,18 +165,17 @@ def _for_each(job: Job, blocks: Blocks, use: Callable[[Features, Array, Weights]
             raise
 
 
-def _use_block(job: Job, parts: Sequence[Any], use: Callable[[Features, Array, Weights], None]) -> None:
-    """Check a block and hand it to `use`, unless it is empty."""
+def _use_block(job: Job, parts: Sequence[Any], use: Callable[[Features, Any, Weights], None]) -> None:
+    """Check rows and weights of a block and hand it to `use`, unless it is empty; labels are checked when learned."""
     X, y, *weights = parts[0] if len(parts) == 1 else parts
     check_consistent_length(X, y, *weights)
     if X.shape[0] == 0:
         return
     rows = _as_declared(check_rows(job.learner, X, reset=False), job.dtype)
-    labels = check_labels(y, rows)
-    if job.has_number_labels and labels.dtype.kind in "OUST":
+    if job.has_number_labels and np.asarray(y).dtype.kind in "OUST":
         msg = "The labels are strings, y is declared to hold numbers. Convert y with astype."
         raise ValueError(msg)
-    use(rows, labels, _block_weights(weights, rows.shape[0]))
+    use(rows, y, _block_weights(weights, rows.shape[0]))
 
 
 def _as_declared(rows: Features, dtype: Any) -> Features:

@@ -31,7 +31,9 @@ from flybloom.classifier import FlyBloomClassifier
 __all__ = ["fit", "novelty", "partial_fit", "predict", "predict_proba"]
 
 
-def fit(model: FlyBloomClassifier, X: Any, y: Any, sample_weight: Any = None) -> FlyBloomClassifier:
+def fit(
+    model: FlyBloomClassifier, X: Any, y: Any, sample_weight: Any = None, *, progress: bool = False
+) -> FlyBloomClassifier:
     """Forget everything, then learn the rows of a Dask collection.
 
     With ``scaling="none"`` each block is loaded once, else twice: the scaling needs the sums of all columns first.
@@ -47,6 +49,8 @@ def fit(model: FlyBloomClassifier, X: Any, y: Any, sample_weight: Any = None) ->
         all other columns are the features.
     sample_weight : Dask array or series of shape (n_samples,) or array-like, default=None
         Whole numbers; a row of weight 3 counts as three copies.
+    progress : bool, default=False
+        Whether to show Dask's progress bar on stderr.
 
     Returns
     -------
@@ -67,13 +71,19 @@ def fit(model: FlyBloomClassifier, X: Any, y: Any, sample_weight: Any = None) ->
     with unchanged_on_error(model):
         model._validate_params()  # noqa: SLF001
         model._forget_all()  # noqa: SLF001
-        _learn(model, X, y, None, sample_weight)
+        _learn(model, X, y, None, sample_weight, progress=progress)
         model._require_two_classes()  # noqa: SLF001
     return model
 
 
 def partial_fit(
-    model: FlyBloomClassifier, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    model: FlyBloomClassifier,
+    X: Any,
+    y: Any,
+    classes: Any = None,
+    sample_weight: Any = None,
+    *,
+    progress: bool = False,
 ) -> FlyBloomClassifier:
     """Learn the rows of a Dask collection in addition to those before.
 
@@ -89,6 +99,8 @@ def partial_fit(
         Labels to expect; never needed.
     sample_weight : Dask array or series of shape (n_samples,) or array-like, default=None
         Whole numbers; a row of weight 3 counts as three copies.
+    progress : bool, default=False
+        Whether to show Dask's progress bar on stderr.
 
     Returns
     -------
@@ -97,7 +109,7 @@ def partial_fit(
     """
     with unchanged_on_error(model):
         model._validate_params()  # noqa: SLF001
-        _learn(model, X, y, classes, sample_weight)
+        _learn(model, X, y, classes, sample_weight, progress=progress)
     return model
 
 
@@ -168,7 +180,7 @@ def novelty(model: FlyBloomClassifier, X: Any) -> Any:
     return _score(model, X, "novelty")
 
 
-def _learn(model: FlyBloomClassifier, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+def _learn(model: FlyBloomClassifier, X: Any, y: Any, classes: Any, sample_weight: Any, *, progress: bool) -> None:
     """Check what can be checked here, then let the workers add up moments (if there is no scaling yet) and counts."""
     is_first = not hasattr(model, "seed_")
     X = check_collection(X, "the methods of the model")
@@ -180,13 +192,13 @@ def _learn(model: FlyBloomClassifier, X: Any, y: Any, classes: Any, sample_weigh
         moments = None
         if model.scaling != "none":
             job.learner = _unstarted(model)
-            moments = fold(collections, _worker.moments_of_blocks, job, _worker.sum_of_moments)
+            moments = fold(collections, _worker.moments_of_blocks, job, _worker.sum_of_moments, progress=progress)
             _require_rows(moments.n_rows)
         model._start_from(moments)  # noqa: SLF001
         nothing = np.zeros((model.n_components_, 0), np.int32)
         _worker.put_tally(model, Tally(np.empty(0), np.zeros(0, np.int64), nothing))
     job.learner = _learner(model, classes, has_names=is_frame(X))
-    added = fold(collections, _worker.tally_of_blocks, job, _worker.sum_of_tallies)
+    added = fold(collections, _worker.tally_of_blocks, job, _worker.sum_of_tallies, progress=progress)
     _require_rows(int(added.class_count.sum()))
     _worker.put_tally(model, _worker.tally_of(model) + added)
 
@@ -209,8 +221,8 @@ def _learner(model: FlyBloomClassifier, classes: Any, *, has_names: bool) -> Fly
     known = model.classes_
     if classes is not None:
         known = united_classes(known, check_labels(classes, classes))
-    nothing = np.zeros((model.n_components_, known.size), np.int32)
-    _worker.put_tally(learner, Tally(known, np.zeros(known.size, np.int64), nothing))
+    learner.classes_, learner.class_count_ = known, np.zeros(known.size, np.int64)
+    del learner._counts  # noqa: SLF001
     return learner
 
 
