@@ -75,11 +75,15 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
 
     def _start_from(self, moments: ColumnMoments | None) -> None:
         """Fix sizes and seed for n_features_in_ features, and the scaling from their moments, if there is any."""
+        self._start_sizes()
+        self._start_all_but_sizes(moments)
+        self._set_projection()
+
+    def _start_sizes(self) -> None:
+        """Fix the sizes for n_features_in_ features."""
         self.n_components_ = resolve_n_components(self.n_components, self.n_features_in_)
         self.n_connections_ = resolve_n_connections(self.n_connections, self.n_features_in_)
         self.n_winners_ = resolve_n_winners(self.n_winners, self.n_components_)
-        self._start_all_but_sizes(moments)
-        self._set_projection()
 
     def _start_all_but_sizes(self, moments: ColumnMoments | None) -> None:
         """Fix the seed, and the scaling from the moments of the columns."""

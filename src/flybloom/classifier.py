@@ -205,12 +205,7 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, Saveable):  # type: ignore[mi
         with self._guard.learning, unchanged_on_error(self):
             self._forget_all()
             self._learn(X, y, None, sample_weight)
-            if self.classes_.size < 2:  # noqa: PLR2004
-                msg = (
-                    "FlyBloomClassifier.fit needs rows of at least 2 classes. "
-                    f"Got one class, {self.classes_[0]!r}, instead. To learn class after class, use partial_fit."
-                )
-                raise ValueError(msg)
+            self._require_two_classes()
         return self
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -335,6 +330,15 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, Saveable):  # type: ignore[mi
     def _novelty_of(self, winners: Winners, learned: Learned) -> Novelty:
         """Return the novelty of rows with these winners to each class."""
         return filters.novelty(winners, learned.counts, learned.class_count, self.decay)
+
+    def _require_two_classes(self) -> None:
+        """Refuse a fit that met a single class."""
+        if self.classes_.size < 2:  # noqa: PLR2004
+            msg = (
+                "FlyBloomClassifier.fit needs rows of at least 2 classes. "
+                f"Got one class, {self.classes_[0]!r}, instead. To learn class after class, use partial_fit."
+            )
+            raise ValueError(msg)
 
     def _forget_all(self) -> None:
         """Become unfitted."""

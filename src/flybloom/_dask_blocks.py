@@ -1,0 +1,113 @@
+"""Blocks of Dask collections, added up by a tree: each group of blocks on one worker, then groups with groups.
+
+A group is one task that loads its blocks one after the other, so a worker holds one block and one sum for each of
+its threads, however many blocks there are. That needs blocks whose graphs have nothing in common. Others (persisted
+ones, or ones that share a computation) stay tasks of their own, and each is a group.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import dask
+from dask.delayed import Delayed, delayed
+from dask.optimization import cull
+
+from flybloom._dask_session import compute, n_threads
+
+T = TypeVar("T")
+
+GROUPS_PER_THREAD = 4  # more even out fast and slow workers, fewer have less to send
+MOST_BLOCKS = 16  # what is learned again, at most, when a worker is lost in the middle of a group
+FAN_IN = 4  # sums that are added at once; each is in memory then
+
+
+class Recipe:
+    """How to load one block: a small graph, which Dask sees as a plain value and does not schedule by itself."""
+
+    __slots__ = ("graph", "keys")
+
+    def __init__(self, graph: dict[Any, Any], keys: list[Any]) -> None:
+        self.graph = graph
+        self.keys = keys
+
+    def load(self) -> Sequence[Any]:
+        """Compute the parts of the block, here and now."""
+        parts: Sequence[Any] = dask.get(self.graph, self.keys)
+        return parts
+
+
+def fold(
+    collections: Sequence[Any], work: Callable[..., T], context: Any, add: Callable[[list[T]], T], *, progress: bool
+) -> T:
+    """Return what `work` makes of all blocks.
+
+    Parameters
+    ----------
+    collections : sequence of Dask arrays or dataframes
+        Cut into blocks alike; part i of a block is block number so and so of collection i.
+    work : callable
+        ``work(context, blocks)`` returns what a group of blocks amounts to. `blocks` is an iterator of functions that
+        return the parts of one block, each with the number of the block: ``(number, load)``.
+    context : object
+        What each worker needs to know; it is sent once to each worker.
+    add : callable
+        Adds up a list of results of `work`.
+    progress : bool
+        Whether to show Dask's progress on stderr.
+
+    Returns
+    -------
+    object
+        The sum over all groups, computed by the scheduler that is active.
+    """
+    shared = delayed(context, traverse=False)
+    sums = [delayed(_run)(work, shared, group) for group in _groups(collections)]
+    while len(sums) > 1:
+        sums = [delayed(add)(sums[at : at + FAN_IN]) for at in range(0, len(sums), FAN_IN)]
+    result: T = compute(sums[0], progress=progress)
+    return result
+
+
+def _run(work: Callable[..., T], context: Any, group: list[tuple[int, Any]]) -> T:
+    """Hand the blocks of a group to `work`, none of them loaded yet."""
+    return work(
+        context, ((number, block.load if isinstance(block, Recipe) else lambda b=block: b) for number, block in group)
+    )
+
+
+def _groups(collections: Sequence[Any]) -> list[list[tuple[int, Any]]]:
+    """Return groups of numbered blocks, recipes where the blocks stand alone, else groups of a single block."""
+    rows = list(zip(*(_parts(collection) for collection in collections), strict=True))
+    recipes = _recipes(rows)
+    if recipes is None:
+        return [[(number, list(parts))] for number, parts in enumerate(rows)]
+    size = max(1, min(MOST_BLOCKS, len(rows) // (GROUPS_PER_THREAD * n_threads())))
+    numbered = list(enumerate(recipes))
+    return [numbered[at : at + size] for at in range(0, len(numbered), size)]
+
+
+def _parts(collection: Any) -> list[Delayed]:
+    """Return the blocks of a collection, in order."""
+    parts = collection.to_delayed()
+    return list(parts.ravel()) if hasattr(parts, "ravel") else list(parts)
+
+
+def _recipes(rows: list[tuple[Delayed, ...]]) -> list[Recipe] | None:
+    """Return how to load each block, or None where blocks have anything in common or lie on a cluster already."""
+    if "distributed" in sys.modules:
+        from distributed import futures_of  # noqa: PLC0415
+
+        if futures_of(rows[0]):
+            return None
+    graphs = [dict(part.__dask_graph__()) for part in rows[0]]  # all blocks of a collection share one graph
+    together = {key: task for graph in graphs for key, task in graph.items()}
+    recipes = []
+    for parts in rows:
+        keys = [part.key for part in parts]
+        recipes.append(Recipe(cull(together, keys)[0], keys))
+    uses = Counter(key for recipe in recipes for key in recipe.graph)
+    return recipes if max(uses.values()) == 1 else None

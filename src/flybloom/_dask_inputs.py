@@ -1,0 +1,105 @@
+"""The boundary to Dask: what users pass, brought to collections that are cut into the same blocks."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+
+def is_frame(collection: Any) -> bool:
+    """Whether this is a Dask dataframe or series; without importing pandas for those who have arrays."""
+    return hasattr(collection, "map_partitions") and hasattr(collection, "npartitions")
+
+
+def check_collection(X: Any, local: str) -> Any:
+    """Return the rows, in blocks that hold all columns."""
+    if is_frame(X) and X.ndim == 2:  # noqa: PLR2004
+        return X
+    if not isinstance(X, da.Array):
+        msg = (
+            f"X must be a Dask array or a Dask dataframe. Got {type(X).__name__} instead. "
+            f"For data in memory, use {local}."
+        )
+        raise TypeError(msg)
+    if X.ndim != 2:  # noqa: PLR2004
+        msg = f"X must have two dimensions, rows and features. Got {X.ndim} instead. Reshape X, or add a dimension."
+        raise ValueError(msg)
+    return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+
+
+def sample_of(X: Any) -> Any:
+    """Return no rows at all, but with the names and types that the collection declares for its columns."""
+    if not is_frame(X):
+        return np.empty((0, X.shape[1]), X.dtype)
+    import pandas as pd  # noqa: PLC0415
+
+    empty = [pd.Series([], name=name, dtype=dtype) for name, dtype in X.dtypes.items()]
+    return pd.concat(empty, axis=1)
+
+
+def split_label(X: Any, y: Any) -> Any:
+    """Return the columns that are features: all, or all but the one that `y` names."""
+    if not isinstance(y, str):
+        return X
+    if not is_frame(X) or y not in X.columns:
+        columns = f"the columns {list(X.columns)}" if is_frame(X) else "an array, which has no names,"
+        msg = f"y={y!r} must name a column of X. Got {columns} instead. Pass a name of a column, or the labels."
+        raise ValueError(msg)
+    return X.drop(columns=y)
+
+
+def aligned(X: Any, y: Any, sample_weight: Any) -> list[Any]:
+    """Return collections that are cut alike: X, y and the weights, or a single one whose blocks hold all of these."""
+    others = [_column(other, X) for other in ([y] if sample_weight is None else [y, sample_weight])]
+    for name, other in zip(("y", "sample_weight"), others, strict=False):
+        if not isinstance(other, str) and n_blocks_of(other) != n_blocks_of(X):
+            msg = (
+                f"X and {name} must be cut into the same blocks. Got {n_blocks_of(X)} and {n_blocks_of(other)} blocks "
+                "instead. Take both from one dataframe, or call compute_chunk_sizes() on both."
+            )
+            raise ValueError(msg)
+    if is_frame(X) and all(isinstance(other, str) or is_frame(other) for other in others):
+        # one collection, because Dask may read several columns of a file in other blocks than a single one
+        return [
+            X.map_partitions(_together, *others, meta=("block", object), align_dataframes=False, enforce_metadata=False)
+        ]
+    if isinstance(y, str):
+        others[0] = X[y]
+        X = split_label(X, y)
+    return [X, *others]
+
+
+def _together(rows: Any, labels: Any, *weights: Any) -> tuple[Any, ...]:
+    """Return a block of a dataframe as rows, labels and perhaps weights."""
+    if isinstance(labels, str):
+        return (rows.drop(columns=labels), rows[labels], *weights)
+    return (rows, labels, *weights)
+
+
+def _column(values: Any, X: Any) -> Any:
+    """Return labels or weights as a collection of one column, cut like X where that can be known."""
+    if isinstance(values, str):
+        return values
+    if is_frame(values):
+        return values if values.ndim == 1 or len(values.columns) != 1 else values[values.columns[0]]
+    if not isinstance(values, da.Array):
+        values = da.from_array(np.asarray(values), chunks=-1)
+    if values.ndim == 2 and values.shape[1] == 1:  # noqa: PLR2004
+        values = values[:, 0]
+    is_known = not any(math.isnan(n) for part in (values, X) if not is_frame(part) for n in part.chunks[0])
+    if is_known and not is_frame(X) and values.ndim == 1 and values.shape[0] == X.shape[0]:
+        return values.rechunk((X.chunks[0],))
+    return values
+
+
+def n_blocks_of(collection: Any) -> int:
+    """Return into how many blocks of rows a collection is cut."""
+    return int(collection.npartitions if is_frame(collection) else collection.numblocks[0])
+
+
+def has_numbers(column: Any) -> bool:
+    """Whether labels are declared to be numbers; False where the declaration does not say."""
+    return getattr(getattr(column, "dtype", None), "kind", "O") in "biuf"
