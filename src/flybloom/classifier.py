@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from flybloom import filters
 from flybloom._base import BaseFly
+from flybloom._insight import ClassInsight
 from flybloom._sklearn_compat import Interval, fit_context
 from flybloom._typing import Array, Codes, Counts, Features, Novelty, Weights, Winners
 from flybloom._validation import check_labels, check_rows, check_weights, unchanged_on_error, united_classes
 
 
-class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
+class FlyBloomClassifier(ClassifierMixin, ClassInsight):  # type: ignore[misc]
     """Classifier that learns in one pass, in any order, by counting the winners of a hash.
 
     Each row is hashed (see `FlyHash`); for each class it is counted how often each component won. A new row
@@ -328,12 +328,6 @@ class FlyBloomClassifier(ClassifierMixin, BaseFly):  # type: ignore[misc]
     def filters_(self) -> Array:
         """The paper's filters, of the shape of ``counts_``; derived from it."""
         return filters.weights_of(self._counts, self.decay).T
-
-    def _check_scoring(self, X: Any) -> Features:
-        """Return the rows to score, checked."""
-        check_is_fitted(self)
-        self._validate_params()  # decay and temperature may have been set since fit
-        return check_rows(self, X, reset=False)
 
     def _novelty_of(self, winners: Winners) -> Novelty:
         """Return the novelty of rows with these winners to each class."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from flybloom._kernels import score
+from flybloom._kernels import left_out, score
 from flybloom._kernels.count import add_counts
 from flybloom._typing import Array, Codes, Counts, Novelty, Weights, Winners
 
@@ -47,6 +47,14 @@ def novelty(winners: Winners, counts: Counts, class_count: Array, decay: float) 
     table = score.decay_table(float(decay), int(class_count.max(initial=0)) + 1)
     result = np.empty((len(winners), counts.shape[1]))
     score.novelty(winners, counts, table, result)
+    return result
+
+
+def left_out_novelty(winners: Winners, codes: Codes, counts: Counts, class_count: Array, decay: float) -> Novelty:
+    """Return the same for learned rows of these classes, each as if it had not been learned."""
+    table = score.decay_table(float(decay), int(class_count.max(initial=0)) + 1)
+    result = np.empty((len(winners), counts.shape[1]))
+    left_out.left_out_novelty(winners, codes, counts, table, result)
     return result
 
 
