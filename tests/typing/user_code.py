@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from flybloom import FlyBloomClassifier, FlyHash
+from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyHash
 
 X = np.zeros((4, 3))
 hasher = FlyHash(20.0, n_connections=0.5, n_winners=8, signed=False, scaling="none", random_state=0, n_jobs=-1)
@@ -11,3 +11,7 @@ model = FlyBloomClassifier(n_components=64, decay=1.0).fit(X, [0, 1, 0, 1], samp
 model = model.partial_fit(X, [0, 1, 2, 1], classes=[0, 1, 2, 3])
 labels = model.predict(X)
 novelty: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = model.novelty(X)
+pairs = model.most_similar_classes(2, of="familiarity")
+shares = model.explain(X, labels=1)
+detector = FlyBloomNovelty(contamination=0.1, recovery=100).fit(X).forget(X[:1], positions=[0])
+is_outlier = detector.predict(X) == -1
