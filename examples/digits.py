@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from flybloom import FlyBloomClassifier
+from flybloom.plots import ClassProfileDisplay
 
 mpl.use("agg")
 from matplotlib import pyplot as plt
@@ -72,27 +73,12 @@ def learning_curve(X_train, X_test, y_train, y_test) -> tuple[list[int], list[fl
     return sizes, fly, neighbours
 
 
-def class_images(model: FlyBloomClassifier) -> np.ndarray:
-    """Return for each class how much its winners draw on each feature, compared with the other classes."""
-    share = model.counts_ / model.class_count_[:, None]
-    unusual = share - share.mean(axis=0)
-    images = np.zeros((len(model.classes_), model.n_features_in_))
-    for k in range(model.n_connections_):
-        for image, row in zip(images, unusual, strict=True):
-            np.add.at(image, model.connections_[:, k], row * model.signs_[:, k])
-    return images
-
-
 def draw(model: FlyBloomClassifier, curve: tuple[list[int], list[float], list[float]], path: Path) -> None:
     """Draw what each class remembers, and accuracy against rows learned."""
     figure = plt.figure(figsize=(11, 4), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=[1.25, 1])
     left.suptitle("What each class remembers: its winners, traced back to the pixels", fontsize=11, color=INK)
-    for axes, image, label in zip(left.subplots(2, 5).flat, class_images(model), model.classes_, strict=True):
-        reach = np.abs(image).max()
-        axes.imshow(image.reshape(8, 8), cmap="RdBu_r", vmin=-reach, vmax=reach)
-        axes.set_title(label, fontsize=10, color=INK)
-        axes.set_axis_off()
+    ClassProfileDisplay.from_estimator(model, image_shape=(8, 8), ax=left.subplots(2, 5))
     axes = right.subplots()
     sizes, fly, neighbours = curve
     axes.plot(sizes, fly, color=FLY, lw=2)

@@ -116,3 +116,61 @@ def connections(seed, d, m, s):
         bits = [word >> bit & 1 for word in (next(stream) for _ in range(-(-s // 32))) for bit in range(32)]
         signs[j] = [-1 if bit else 1 for bit in bits[:s]]
     return features, signs
+
+
+def cosines(w):
+    """Cosine of each pair of rows of w, inner products added component by component."""
+    products = np.zeros((len(w), len(w)))
+    for column in w.T:
+        products = products + np.outer(column, column)
+    norms = np.where(np.diag(products) > 0, np.sqrt(np.diag(products)), 1.0)
+    similarity = products / norms[:, None] / norms
+    similarity = np.clip((similarity + similarity.T) / 2, 0.0, 1.0)
+    np.fill_diagonal(similarity, 1.0)
+    return similarity
+
+
+def feature_shares(row, winners, weights, connections, signs):
+    """Each winner's weight over rho, given to the features that lifted its sum, in proportion to how much they did."""
+    shares = [0.0] * len(row)
+    for j in winners:
+        part = float(weights[j]) / len(winners)
+        lifts = [max(float(row[f]) * int(sign), 0.0) for f, sign in zip(connections[j], signs[j], strict=True)]
+        total = 0.0
+        for lift in lifts:
+            total += lift
+        for f, lift in zip(connections[j], lifts, strict=True):
+            shares[f] += part * (lift / total) if total > 0 else part / len(lifts)
+    return shares
+
+
+def class_profiles(rates, connections, signs, d):
+    """Each component's rate in each class, added to its features with their signs."""
+    profiles = np.zeros((len(rates), d))
+    for j in range(len(connections)):
+        for f, sign in zip(connections[j], signs[j], strict=True):
+            profiles[:, f] += rates[:, j] * sign
+    return profiles
+
+
+def recovering_novelty(winners, learned, positions, now, c, epoch, n_ages):
+    """Novelty when the row learned as number p has lost part of its effect: 1 - c (n_ages - age) / n_ages per win.
+
+    Age is the number of epochs of `epoch` rows that have begun since; `winners` are scored after `now` rows.
+    """
+    result = []
+    for row in winners:
+        total = 0.0
+        for j in row:
+            weight = 1.0
+            for age in range(n_ages):
+                n_wins = sum(
+                    j in won for won, p in zip(learned, positions, strict=True) if now // epoch - p // epoch == age
+                )
+                power = 1.0
+                for _ in range(n_wins):
+                    power *= 1.0 - c * (n_ages - age) / n_ages
+                weight *= power
+            total += weight
+        result.append(total / len(row))
+    return np.array(result)

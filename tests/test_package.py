@@ -17,9 +17,10 @@ X = np.random.default_rng(0).standard_normal((80, 6)); y = np.arange(80) % 2
 flybloom.FlyBloomClassifier(random_state=0).fit(X, y).predict(X)
 """
 COMPILED = """
-from flybloom._kernels import connections, count, held_out, moments, score, sparse, wide, winners
+import importlib, pkgutil, flybloom._kernels
+names = [module.name for module in pkgutil.iter_modules(flybloom._kernels.__path__) if not module.name.startswith("_")]
 kernels = [
-    kernel for module in (connections, count, held_out, moments, score, sparse, wide, winners)
+    kernel for module in [importlib.import_module("flybloom._kernels." + name) for name in names]
     for kernel in vars(module).values() if hasattr(kernel, "signatures")
 ]
 """

@@ -10,17 +10,29 @@ if TYPE_CHECKING:
     from flybloom.blocks import read_blocks
     from flybloom.classifier import FlyBloomClassifier
     from flybloom.hashing import FlyHash
+    from flybloom.novelty import FlyBloomNovelty
+    from flybloom.openset import OpenSetClassifier
     from flybloom.persistence import load
     from flybloom.tuning import FlyBloomClassifierCV
 
-__all__ = ["FlyBloomClassifier", "FlyBloomClassifierCV", "FlyHash", "load", "read_blocks"]
+__all__ = [
+    "FlyBloomClassifier",
+    "FlyBloomClassifierCV",
+    "FlyBloomNovelty",
+    "FlyHash",
+    "OpenSetClassifier",
+    "load",
+    "read_blocks",
+]
 __version__ = "0.1.0"
 
 # Imported when first asked for, so that `flybloom --help` need not wait for numba and scikit-learn.
 _MODULES = {
     "FlyBloomClassifier": "flybloom.classifier",
     "FlyBloomClassifierCV": "flybloom.tuning",
+    "FlyBloomNovelty": "flybloom.novelty",
     "FlyHash": "flybloom.hashing",
+    "OpenSetClassifier": "flybloom.openset",
     "load": "flybloom.persistence",
     "read_blocks": "flybloom.blocks",
 }

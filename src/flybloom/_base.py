@@ -9,11 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from flybloom._parallel import for_each_block
 from flybloom._sklearn_compat import Interval, RealNotInt, StrOptions
 from flybloom._typing import Array, Features, Weights, Winners
-from flybloom._validation import resolve_n_components, resolve_n_connections, resolve_n_winners, resolve_seed
+from flybloom._validation import (
+    check_rows,
+    resolve_n_components,
+    resolve_n_connections,
+    resolve_n_winners,
+    resolve_seed,
+)
 from flybloom.projection import Projection
 from flybloom.scaling import ColumnMoments, column_moments
 
@@ -125,6 +132,12 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
             scaled *= 1.0 / self.scale_
         with np.errstate(over="ignore"):  # what overflows is refused by the projection
             return scaled.astype(np.float32)
+
+    def _check_scoring(self, X: Any) -> Features:
+        """Return the rows to score, checked."""
+        check_is_fitted(self)
+        self._validate_params()  # decay and temperature may have been set since fit
+        return check_rows(self, X, reset=False)
 
     def _for_winners(self, X: Features, use: Callable[[slice, Winners], None]) -> None:
         """Hash `X` block by block, on n_jobs threads, and hand each block's winners to `use`."""

@@ -8,20 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from flybloom import filters
 from flybloom._base import BaseFly
+from flybloom._insight import ClassInsight
 from flybloom._sharing import Learned
 from flybloom._sklearn_compat import Interval, fit_context
-from flybloom._typing import Array, Features, Novelty, Winners
+from flybloom._typing import Array, Novelty, Winners
 from flybloom._validation import check_labels, check_rows, check_weights, unchanged_on_error, united_classes
 from flybloom.algebra import Algebra
 from flybloom.persistence import Saveable
 from flybloom.scaling import ColumnMoments
 
 
-class FlyBloomClassifier(ClassifierMixin, Algebra, Saveable):  # type: ignore[misc]
+class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # type: ignore[misc]
     """Classifier that learns in one pass, in any order, by counting the winners of a hash.
 
     Each row is hashed (see `FlyHash`); for each class it is counted how often each component won. A new row
@@ -320,12 +320,6 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, Saveable):  # type: ignore[mi
         """The paper's filters, of the shape of ``counts_``; derived from it."""
         with self._reading() as learned:
             return filters.weights_of(learned.counts, self.decay).T
-
-    def _check_scoring(self, X: Any) -> Features:
-        """Return the rows to score, checked."""
-        check_is_fitted(self)
-        self._validate_params()  # decay and temperature may have been set since fit
-        return check_rows(self, X, reset=False)
 
     def _novelty_of(self, winners: Winners, learned: Learned) -> Novelty:
         """Return the novelty of rows with these winners to each class."""

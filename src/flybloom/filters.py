@@ -100,6 +100,14 @@ def novelty(winners: Winners, counts: Counts, class_count: Array, decay: float) 
     return result
 
 
+def left_out_novelty(winners: Winners, codes: Codes, counts: Counts, class_count: Array, decay: float) -> Novelty:
+    """Return the same for learned rows of these classes, each as if it had not been learned."""
+    table = _kernels.score.decay_table(float(decay), int(class_count.max(initial=0)) + 1)
+    result = np.empty((len(winners), counts.shape[1]))
+    _kernels.left_out.left_out_novelty(winners, codes, counts, table, result)
+    return result
+
+
 def most_familiar(novelty: Novelty, winners: Winners, seed: int) -> Codes:
     """Return the class of least novelty of each row; ties are broken by a hash of the seed and the winners."""
     codes = np.empty(len(winners), np.int64)

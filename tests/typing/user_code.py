@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyHash
+from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash
 
 X = np.zeros((4, 3))
 hasher = FlyHash(20.0, n_connections=0.5, n_winners=8, signed=False, scaling="none", random_state=0, n_jobs=-1)
@@ -15,3 +15,7 @@ search = FlyBloomClassifierCV([64, 128], n_winners=0.1, decay="paper", cv="loo",
     X, [0, 1, 0, 1]
 )
 best: FlyBloomClassifier = search.best_estimator_
+pairs = model.most_similar_classes(2, of="familiarity")
+shares = model.explain(X, labels=1)
+detector = FlyBloomNovelty(contamination=0.1, recovery=100).fit(X).forget(X[:1], positions=[0])
+is_outlier = detector.predict(X) == -1

@@ -8,7 +8,10 @@ flybloom costs neither.
 from importlib import import_module
 from types import ModuleType
 
-FILES = frozenset({"connections", "count", "held_out", "moments", "score", "sparse", "wide", "winners"})
+FILES = frozenset(
+    {"connections", "count", "explain", "held_out", "left_out", "moments", "recovery", "score", "similarity", "sparse"}
+    | {"wide", "winners"}
+)
 
 
 def __getattr__(name: str) -> ModuleType:

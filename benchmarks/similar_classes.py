@@ -1,0 +1,119 @@
+"""The most similar classes of MNIST, Fashion-MNIST and CIFAR-10 against those the paper names, over 10 seeds.
+
+Sizes are those of the paper's code where it has them. For each seed: the most similar pairs, by the cosine of the
+filters and of what classes are familiar with, and the rank correlation of both with the errors on the first 2000 test
+rows. Prints a table, writes benchmarks/results/similar_classes.json and docs/images/similarity.png. Takes about ten
+minutes.
+
+    python benchmarks/similar_classes.py [SEEDS]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from scipy.stats import spearmanr
+from sklearn.metrics import confusion_matrix
+
+from datasets import load_split
+from flybloom import FlyBloomClassifier
+from flybloom.plots import ClassSimilarityDisplay
+
+mpl.use("agg")
+from matplotlib import pyplot as plt
+
+ROOT = Path(__file__).resolve().parents[1]
+N_TEST = 2000
+PROBLEMS = {  # m, s, rho, c; and the paper's two most similar pairs
+    "mnist": ((170128, 20, 26, 0.49), [(4, 9), (7, 9)]),
+    "fashion_mnist": ((108192, 82, 8, 0.2), [(1, 3), (2, 4)]),
+    "cifar10_grey": ((222208, 26, 26, 0.49), [(8, 9), (1, 9)]),
+}
+NAMES = {
+    "mnist": [str(digit) for digit in range(10)],
+    "fashion_mnist": ["T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot"],
+    "cifar10_grey": ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"],
+}
+
+
+def measure(name: str, seed: int, data: tuple[np.ndarray, ...]) -> tuple[dict, FlyBloomClassifier]:
+    """Return what one seed gives, and its model."""
+    (m, s, rho, c), _ = PROBLEMS[name]
+    X, y, X_test, y_test = data
+    model = FlyBloomClassifier(
+        m, n_connections=s, n_winners=rho, decay=c, signed=False, scaling="none", random_state=seed
+    )
+    start = time.perf_counter()
+    model.fit(X, y)
+    record: dict = {"set": name, "seed": seed, "seconds": time.perf_counter() - start}
+    errors = confusion_matrix(y_test[:N_TEST], model.predict(X_test[:N_TEST]))
+    pairs = np.triu_indices(10, 1)
+    for of in ("filters", "familiarity"):
+        similarity = model.class_similarity(of=of)
+        order = [(int(a), int(b)) for a, b, _ in model.most_similar_classes(45, of=of)]
+        record[of] = {
+            "ranks": [order.index(pair) + 1 for pair in PROBLEMS[name][1]],
+            "top": order[:4],
+            "low": float(similarity[pairs].min()),
+            "high": float(similarity[pairs].max()),
+            "follows_errors": float(spearmanr(similarity[pairs], (errors + errors.T)[pairs])[0]),
+        }
+    return record, model
+
+
+def draw(models: dict[str, FlyBloomClassifier]) -> None:
+    """Draw both similarities and the tree of each data set."""
+    figure, panels = plt.subplots(len(models), 3, figsize=(13, 4 * len(models)), layout="constrained")
+    for row, (name, model) in zip(panels, models.items(), strict=True):
+        for axes, of in zip(row, ("filters", "familiarity"), strict=False):
+            display = ClassSimilarityDisplay(model.class_similarity(of=of), display_labels=NAMES[name])
+            display.plot(ax=axes, values_format=".3f" if of == "filters" else ".2f", colorbar=False)
+            for text in display.text_[display.text_ != None]:  # noqa: E711  # elementwise
+                text.set_fontsize(6.5)
+            axes.set(title=f"{name}: cosine of {of}", xlabel="", ylabel="")
+        tree = ClassSimilarityDisplay(model.class_similarity(of="familiarity"), display_labels=NAMES[name])
+        tree.plot(kind="dendrogram", ax=row[2])
+        row[2].tick_params(axis="x", rotation=90 if name != "mnist" else 0)
+        row[2].set(title=f"{name}: tree of familiarity", xlabel="")
+    figure.savefig(ROOT / "docs" / "images" / "similarity.png", dpi=90)
+
+
+def main(n_seeds: int) -> None:
+    """Measure, print, save, draw."""
+    records, first = [], {}
+    for name, (_, pairs) in PROBLEMS.items():
+        data = load_split(name)
+        for seed in range(n_seeds):
+            record, model = measure(name, seed, data)
+            records.append(record)
+            first.setdefault(name, model)
+            print(
+                f"{name} {seed}: filters {record['filters']['top']}, familiarity {record['familiarity']['top']}",
+                file=sys.stderr,
+                flush=True,
+            )
+        for of in ("filters", "familiarity"):
+            mine = [record[of] for record in records if record["set"] == name]
+            both = sum(sorted(r["ranks"]) == [1, 2] for r in mine)
+            in_order = sum(r["ranks"] == [1, 2] for r in mine)
+            ranks = [f"{np.mean([r['ranks'][i] for r in mine]):.1f}" for i in (0, 1)]
+            follows = np.mean([r["follows_errors"] for r in mine])
+            low, high = np.mean([r["low"] for r in mine]), np.mean([r["high"] for r in mine])
+            named = ", ".join(f"({NAMES[name][a]}, {NAMES[name][b]})" for a, b in pairs)
+            print(
+                f"| {name} | {named} | {of} | {both}/{n_seeds} | {in_order}/{n_seeds} | {', '.join(ranks)} "
+                f"| {low:.3f} to {high:.3f} | {follows:.2f} |",
+                flush=True,
+            )
+    path = ROOT / "benchmarks" / "results" / "similar_classes.json"
+    path.write_text(json.dumps(records, indent=1))
+    draw(first)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 10)

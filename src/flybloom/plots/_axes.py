@@ -1,0 +1,40 @@
+"""Where displays draw: matplotlib, imported when first needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def require_pyplot(owner: str) -> Any:
+    """Return matplotlib.pyplot, or say how to get it."""
+    try:
+        from matplotlib import pyplot as plt  # noqa: PLC0415  # an extra, so only here
+    except ImportError as error:
+        msg = f"{owner} draws with matplotlib, which is not installed. Install it with: pip install 'flybloom[plots]'"
+        raise ImportError(msg) from error
+    return plt
+
+
+def axes_for(owner: str, ax: Any) -> Any:
+    """Return the axes given, or new ones."""
+    pyplot = require_pyplot(owner)
+    return ax if ax is not None else pyplot.subplots(layout="constrained")[1]
+
+
+def grid_of_axes(owner: str, n: int, ax: Any, n_columns: int = 5) -> list[Any]:
+    """Return `n` axes: those given, or a new figure with rows of `n_columns`."""
+    pyplot = require_pyplot(owner)
+    if ax is not None:
+        axes = list(ax.flat) if hasattr(ax, "flat") else list(ax) if hasattr(ax, "__iter__") else [ax]
+        if len(axes) < n:
+            msg = f"The 'ax' parameter of {owner}.plot must hold at least {n} axes. Got {len(axes)} instead."
+            raise ValueError(msg)
+        return axes[:n]
+    n_columns = min(n, n_columns)
+    n_rows = -(-n // n_columns)
+    _, grid = pyplot.subplots(
+        n_rows, n_columns, figsize=(1.8 * n_columns, 2.0 * n_rows), layout="constrained", squeeze=False
+    )
+    for unused in list(grid.flat)[n:]:
+        unused.set_axis_off()
+    return list(grid.flat)[:n]

@@ -1,0 +1,239 @@
+"""Pictures of what a class remembers, and of what a score is made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flybloom.plots._axes import grid_of_axes
+
+
+class ClassProfileDisplay:
+    """What each class remembers of the features: images, or bars of the most telling features.
+
+    It is recommended to use `from_estimator` to create one.
+
+    Parameters
+    ----------
+    profiles : ndarray of shape (n_classes, n_features)
+        What ``class_profiles()`` returns.
+    display_labels : array-like of shape (n_classes,), default=None
+        Names of the classes; None numbers them.
+    image_shape : tuple of int, default=None
+        Height and width, where rows are images.
+    feature_names : array-like of shape (n_features,), default=None
+        Names of the features for bars; None numbers them.
+
+    Attributes
+    ----------
+    axes_ : list of matplotlib Axes
+        One for each class.
+    figure_ : matplotlib Figure
+        The figure that holds them.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifier
+    >>> from flybloom.plots import ClassProfileDisplay
+    >>> model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
+    >>> display = ClassProfileDisplay.from_estimator(model, image_shape=(8, 8))
+    >>> len(display.axes_)
+    10
+    """
+
+    def __init__(
+        self, profiles: Any, *, display_labels: Any = None, image_shape: Any = None, feature_names: Any = None
+    ) -> None:
+        self.profiles = profiles
+        self.display_labels = display_labels
+        self.image_shape = image_shape
+        self.feature_names = feature_names
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, contrast: bool = True, image_shape: Any = None, ax: Any = None, **plot_options: Any
+    ) -> ClassProfileDisplay:
+        """Compute the profiles of a fitted classifier and draw them.
+
+        Parameters
+        ----------
+        estimator : FlyBloomClassifier
+            A fitted classifier.
+        contrast : bool, default=True
+            Whether to show what sets classes apart, see ``FlyBloomClassifier.class_profiles``.
+        image_shape : tuple of int, default=None
+            Height and width, where rows are images.
+        ax : array of matplotlib Axes, default=None
+            Where to draw, one for each class; None makes a new figure.
+        **plot_options : dict
+            Passed on to `plot`.
+
+        Returns
+        -------
+        ClassProfileDisplay
+            The display, drawn.
+        """
+        return cls(
+            estimator.class_profiles(contrast=contrast),
+            display_labels=estimator.classes_,
+            image_shape=image_shape,
+            feature_names=getattr(estimator, "feature_names_in_", None),
+        ).plot(ax=ax, **plot_options)
+
+    def plot(self, *, ax: Any = None, cmap: str = "RdBu_r", n_features: int = 8) -> ClassProfileDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : array of matplotlib Axes, default=None
+            Where to draw, one for each class; None makes a new figure.
+        cmap : str, default="RdBu_r"
+            Colours, from negative to positive.
+        n_features : int, default=8
+            How many features get a bar, where rows are no images.
+
+        Returns
+        -------
+        ClassProfileDisplay
+            The display itself.
+        """
+        profiles = np.asarray(self.profiles)
+        labels = range(len(profiles)) if self.display_labels is None else self.display_labels
+        self.axes_ = grid_of_axes("ClassProfileDisplay", len(profiles), ax)
+        self.figure_ = self.axes_[0].figure
+        for axes, profile, label in zip(self.axes_, profiles, labels, strict=True):
+            _draw(axes, profile, str(label), self.image_shape, self.feature_names, cmap, n_features)
+        return self
+
+
+class FeatureShareDisplay:
+    """The share of each feature in the scores of rows: images, or bars of the largest shares.
+
+    It is recommended to use `from_estimator` to create one.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_samples, n_features)
+        What ``explain()`` returns, or a difference of two such.
+    titles : array-like of shape (n_samples,), default=None
+        What is written above each row.
+    image_shape : tuple of int, default=None
+        Height and width, where rows are images.
+    feature_names : array-like of shape (n_features,), default=None
+        Names of the features for bars; None numbers them.
+
+    Attributes
+    ----------
+    axes_ : list of matplotlib Axes
+        One for each row.
+    figure_ : matplotlib Figure
+        The figure that holds them.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifier
+    >>> from flybloom.plots import FeatureShareDisplay
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = FlyBloomClassifier(random_state=0).fit(X, y)
+    >>> display = FeatureShareDisplay.from_estimator(model, X[:3], image_shape=(8, 8))
+    >>> len(display.axes_)
+    3
+    """
+
+    def __init__(self, shares: Any, *, titles: Any = None, image_shape: Any = None, feature_names: Any = None) -> None:
+        self.shares = shares
+        self.titles = titles
+        self.image_shape = image_shape
+        self.feature_names = feature_names
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, labels: Any = None, versus: Any = None, image_shape: Any = None, ax: Any = None,
+        **plot_options: Any,
+    ) -> FeatureShareDisplay:  # fmt: skip
+        """Explain rows with a fitted classifier and draw what speaks for their class.
+
+        Parameters
+        ----------
+        estimator : FlyBloomClassifier
+            A fitted classifier.
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        labels : label or array-like of shape (n_samples,), default=None
+            The class that each row is scored for; None takes the predicted one.
+        versus : label or array-like of shape (n_samples,), default=None
+            A class to compare with: its shares are subtracted, so that positive values speak for `labels` against it.
+        image_shape : tuple of int, default=None
+            Height and width, where rows are images.
+        ax : array of matplotlib Axes, default=None
+            Where to draw, one for each row; None makes a new figure.
+        **plot_options : dict
+            Passed on to `plot`.
+
+        Returns
+        -------
+        FeatureShareDisplay
+            The display, drawn.
+        """
+        labels = estimator.predict(X) if labels is None else labels
+        shares = estimator.explain(X, labels, of="familiarity")
+        names = np.broadcast_to(np.asarray(labels), len(shares))
+        titles = [str(name) for name in names]
+        if versus is not None:
+            shares = shares - estimator.explain(X, versus, of="familiarity")
+            others = np.broadcast_to(np.asarray(versus), len(shares))
+            titles = [f"{name} against {other}" for name, other in zip(names, others, strict=True)]
+        feature_names = getattr(estimator, "feature_names_in_", None)
+        return cls(shares, titles=titles, image_shape=image_shape, feature_names=feature_names).plot(
+            ax=ax, **plot_options
+        )
+
+    def plot(self, *, ax: Any = None, cmap: str = "RdBu_r", n_features: int = 8) -> FeatureShareDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : array of matplotlib Axes, default=None
+            Where to draw, one for each row; None makes a new figure.
+        cmap : str, default="RdBu_r"
+            Colours, from negative to positive.
+        n_features : int, default=8
+            How many features get a bar, where rows are no images.
+
+        Returns
+        -------
+        FeatureShareDisplay
+            The display itself.
+        """
+        shares = np.atleast_2d(self.shares)
+        titles = [""] * len(shares) if self.titles is None else self.titles
+        self.axes_ = grid_of_axes("FeatureShareDisplay", len(shares), ax)
+        self.figure_ = self.axes_[0].figure
+        for axes, row, title in zip(self.axes_, shares, titles, strict=True):
+            _draw(axes, row, str(title), self.image_shape, self.feature_names, cmap, n_features)
+        return self
+
+
+def _draw(
+    axes: Any, values: np.ndarray[Any, Any], title: str, image_shape: Any, names: Any, cmap: str, n_features: int
+) -> None:
+    """Draw one row of values over the features, as an image or as bars of the largest."""
+    reach = float(np.abs(values).max()) or 1.0
+    axes.set_title(title, fontsize=10)
+    if image_shape is not None:
+        axes.imshow(values.reshape(image_shape), cmap=cmap, vmin=-reach, vmax=reach)
+        axes.set_axis_off()
+        return
+    largest = np.argsort(-np.abs(values), kind="stable")[:n_features][::-1]
+    labels = [str(i) if names is None else str(names[i]) for i in largest]
+    colours = ["#b2182b" if values[i] > 0 else "#2166ac" for i in largest]
+    axes.barh(labels, values[largest], color=colours)
+    axes.axvline(0, color="0.4", lw=0.8)
+    axes.spines[["top", "right"]].set_visible(False)

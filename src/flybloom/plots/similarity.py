@@ -1,0 +1,160 @@
+"""A picture of how similar classes are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flybloom.plots._axes import axes_for
+
+MOST_NUMBERS = 20  # classes up to which each cell shows its number
+
+
+class ClassSimilarityDisplay:
+    """Heat map or dendrogram of the similarity between classes.
+
+    It is recommended to use `from_estimator` to create one.
+
+    Parameters
+    ----------
+    similarity : ndarray of shape (n_classes, n_classes)
+        What ``class_similarity()`` returns.
+    display_labels : array-like of shape (n_classes,), default=None
+        Names of the classes; None numbers them.
+
+    Attributes
+    ----------
+    im_ : matplotlib AxesImage
+        The heat map, if one was drawn.
+    text_ : ndarray of shape (n_classes, n_classes) of matplotlib Text, or None
+        Its numbers.
+    dendrogram_ : dict
+        What scipy.cluster.hierarchy.dendrogram returns, if one was drawn.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure that holds it.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifier
+    >>> from flybloom.plots import ClassSimilarityDisplay
+    >>> model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
+    >>> display = ClassSimilarityDisplay.from_estimator(model, of="familiarity")
+    >>> display.similarity.shape
+    (10, 10)
+    >>> _ = display.plot(kind="dendrogram")
+    """
+
+    def __init__(self, similarity: Any, *, display_labels: Any = None) -> None:
+        self.similarity = similarity
+        self.display_labels = display_labels
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, of: str = "filters", kind: str = "heatmap", display_labels: Any = None, ax: Any = None
+    ) -> ClassSimilarityDisplay:
+        """Compute the similarity of a fitted classifier's classes and draw it.
+
+        Parameters
+        ----------
+        estimator : FlyBloomClassifier
+            A fitted classifier.
+        of : {"filters", "familiarity"}, default="filters"
+            What is compared, see ``FlyBloomClassifier.class_similarity``.
+        kind : {"heatmap", "dendrogram"}, default="heatmap"
+            What is drawn.
+        display_labels : array-like of shape (n_classes,), default=None
+            Names of the classes; None takes ``classes_``.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        ClassSimilarityDisplay
+            The display, drawn.
+        """
+        labels = estimator.classes_ if display_labels is None else display_labels
+        return cls(estimator.class_similarity(of=of), display_labels=labels).plot(kind=kind, ax=ax)
+
+    def plot(
+        self, *, kind: str = "heatmap", ax: Any = None, cmap: str = "viridis", include_values: bool | None = None,
+        values_format: str = ".2f", colorbar: bool = True,
+    ) -> ClassSimilarityDisplay:  # fmt: skip
+        """Draw.
+
+        Parameters
+        ----------
+        kind : {"heatmap", "dendrogram"}, default="heatmap"
+            A heat map, whose colours span the values beside the diagonal, or the tree of average linkage over
+            one minus the similarity.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        cmap : str, default="viridis"
+            Colours of the heat map.
+        include_values : bool, default=None
+            Whether cells show their numbers; None does so up to 20 classes.
+        values_format : str, default=".2f"
+            How numbers are written.
+        colorbar : bool, default=True
+            Whether the heat map gets a bar of its colours.
+
+        Returns
+        -------
+        ClassSimilarityDisplay
+            The display itself.
+        """
+        if kind not in {"heatmap", "dendrogram"}:
+            msg = (
+                "The 'kind' parameter of ClassSimilarityDisplay.plot must be 'heatmap' or 'dendrogram'. "
+                f"Got {kind!r} instead."
+            )
+            raise ValueError(msg)
+        self.ax_ = axes_for("ClassSimilarityDisplay", ax)
+        self.figure_ = self.ax_.figure
+        similarity = np.asarray(self.similarity)
+        labels = range(len(similarity)) if self.display_labels is None else self.display_labels
+        names = [str(label) for label in labels]
+        if kind == "dendrogram":
+            self._draw_tree(similarity, names)
+        else:
+            shown = len(names) <= MOST_NUMBERS if include_values is None else include_values
+            self._draw_map(similarity, names, cmap, values_format if shown else None, colorbar)
+        return self
+
+    def _draw_map(
+        self, similarity: np.ndarray[Any, Any], names: list[str], cmap: str, values_format: str | None, colorbar: bool
+    ) -> None:
+        """Draw the heat map; the diagonal, always one, stays empty."""
+        n = len(names)
+        shown = np.where(np.eye(n, dtype=bool), np.nan, similarity)
+        self.im_ = self.ax_.imshow(shown, cmap=cmap)
+        self.text_ = None
+        if values_format is not None:
+            middle = (np.nanmin(shown) + np.nanmax(shown)) / 2 if n > 1 else 0
+            self.text_ = np.empty((n, n), object)
+            for i, j in np.ndindex(n, n):
+                if i != j:
+                    colour = self.im_.cmap(1.0 if similarity[i, j] < middle else 0.0)
+                    text = format(similarity[i, j], values_format)
+                    self.text_[i, j] = self.ax_.text(j, i, text, ha="center", va="center", color=colour, fontsize=8)
+        if colorbar:
+            self.figure_.colorbar(self.im_, ax=self.ax_, label="similarity")
+        turned = max(len(name) for name in names) > 3  # noqa: PLR2004
+        self.ax_.set_xticks(range(n), names, rotation=90 if turned else 0)
+        self.ax_.set_yticks(range(n), names)
+        self.ax_.set(xlabel="class", ylabel="class")
+
+    def _draw_tree(self, similarity: np.ndarray[Any, Any], names: list[str]) -> None:
+        """Draw the tree of average linkage."""
+        from scipy.cluster import hierarchy  # noqa: PLC0415  # slow to import
+        from scipy.spatial.distance import squareform  # noqa: PLC0415
+
+        links = hierarchy.linkage(squareform(1 - similarity, checks=False), method="average")
+        self.dendrogram_ = hierarchy.dendrogram(links, labels=names, ax=self.ax_, color_threshold=0)
+        self.ax_.set(xlabel="class", ylabel="1 - similarity")
+        self.ax_.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,78 @@
+"""The kernels behind insight, against the reference, with and without compilation."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import reference
+from flybloom._kernels.explain import add_profiles, add_shares
+from flybloom._kernels.left_out import left_out_novelty
+from flybloom._kernels.recovery import recovered_novelty
+from flybloom._kernels.score import decay_table, novelty
+from flybloom._kernels.similarity import add_products
+
+
+@pytest.fixture
+def learned(rng):
+    """Counts of 12 components in 3 classes, and winners of 7 rows."""
+    counts = rng.integers(0, 4, (12, 3)).astype(np.int32)
+    winners = np.array([rng.permutation(12)[:4] for _ in range(7)], np.uint32)
+    return counts, winners
+
+
+@pytest.mark.parametrize("c", [0.3, 1.0])
+def test_products(learned, c):
+    """Inner products of the filters."""
+    counts, _ = learned
+    out = np.zeros((3, 3))
+    add_products(counts, decay_table(c, 9), out)
+    w = reference.filters(counts.T, c)
+    assert_allclose(out, w @ w.T, rtol=1e-14)
+
+
+@pytest.mark.parametrize("c", [0.3, 1.0])
+def test_left_out(learned, c):
+    """One count less in the own class; where there is none to take, the score stays."""
+    counts, winners = learned
+    codes = np.array([0, 1, 2, 0, 1, 2, 0])
+    table, out = decay_table(c, 9), np.empty((7, 3))
+    left_out_novelty(winners, codes, counts, table, out)
+    for row in range(7):
+        fewer = counts.copy()
+        fewer[winners[row], codes[row]] = np.maximum(fewer[winners[row], codes[row]] - 1, 0)
+        expected = np.empty((1, 3))
+        novelty(winners[row : row + 1], fewer, table, expected)
+        assert_array_equal(out[row], expected[0])
+
+
+def test_recovery(learned):
+    """A product over the ages, leaving the row's own win out where asked."""
+    counts, winners = learned
+    tables = np.array([[1, 0.5, 0.25, 0.125], [1, 0.75, 0.5625, 0.421875], [1, 1, 1, 1]])
+    ages, out = np.array([-1, 0, 1, 2, -1, 0, 1]), np.empty(7)
+    recovered_novelty(winners, ages, counts, tables, out)
+    for row in range(7):
+        fewer = counts[winners[row]].copy()
+        if ages[row] >= 0:
+            fewer[:, ages[row]] = np.maximum(fewer[:, ages[row]] - 1, 0)
+        expected = np.mean([np.prod([tables[a, n] for a, n in enumerate(component)]) for component in fewer])
+        assert out[row] == pytest.approx(expected, rel=1e-15)
+
+
+def test_shares_and_profiles(learned, rng):
+    """Both traced back through signed connections."""
+    counts, winners = learned
+    rows = rng.integers(-2, 3, (7, 5)).astype(np.float64)
+    connections = np.array([rng.permutation(5)[:3] for _ in range(12)], np.uint32)
+    signs = rng.choice([-1, 1], (12, 3)).astype(np.int8)
+    codes, table, out = np.arange(7) % 3, decay_table(0.4, 9), np.zeros((7, 5))
+    add_shares(rows, winners, codes, connections, signs, counts, table, out)
+    w = reference.filters(counts.T, 0.4)
+    expected = [
+        reference.feature_shares(x, j, w[code], connections, signs)
+        for x, j, code in zip(rows, winners, codes, strict=True)
+    ]
+    assert_array_equal(out, expected)
+    values, profiles = rng.random((12, 3)), np.zeros((3, 5))
+    add_profiles(values, connections, signs, profiles)
+    assert_array_equal(profiles, reference.class_profiles(values.T, connections, signs, 5))

@@ -1,0 +1,114 @@
+"""What the detector must obey: blocks, order, forgetting and recovery, against the definition, bit for bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+import reference
+from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyHash
+from laws.strategies import block_cuts, labelled_rows
+
+SIZES = {"n_components": 48, "n_winners": 6, "random_state": 3, "scaling": "none"}
+
+
+def detector(**parameters):
+    """A small detector, unscaled."""
+    return FlyBloomNovelty(**{**SIZES, **parameters})
+
+
+def assert_same(a, b):
+    """All that is learned is equal; the threshold is set by the first block and may differ."""
+    assert_array_equal(a.counts_, b.counts_)
+    assert (a.n_rows_, a.clock_) == (b.n_rows_, b.clock_)
+
+
+@given(st.data(), labelled_rows(), st.sampled_from([None, 1, 8, 20, 64]))
+def test_blocks_of_any_size_lead_to_the_same_counts(data, rows, recovery):
+    """Time passes with rows, not with blocks."""
+    model = detector(recovery=recovery)
+    for block in data.draw(block_cuts(len(rows.y))):
+        model.partial_fit(rows.X[block])
+    assert_same(model, detector(recovery=recovery, n_jobs=2).fit(rows.X))
+
+
+@given(st.data(), labelled_rows())
+def test_without_recovery_order_is_irrelevant(data, rows):
+    """Counts add."""
+    order = np.array(data.draw(st.permutations(range(len(rows.y)))))
+    assert_same(detector().fit(rows.X), detector().fit(rows.X[order]))
+
+
+@given(labelled_rows(), st.floats(0.01, 1.0))
+def test_novelty_is_that_of_a_classifier_with_one_class(rows, decay):
+    """The same filter, bit for bit."""
+    alone = FlyBloomClassifier(**SIZES, decay=decay).partial_fit(rows.X, np.zeros(len(rows.y), int))
+    assert_array_equal(detector(decay=decay).fit(rows.X).novelty(rows.X), alone.novelty(rows.X)[:, 0])
+
+
+@given(labelled_rows(integers=True), st.floats(0.01, 1.0), st.integers(1, 40))
+def test_recovery_follows_its_definition(rows, decay, recovery):
+    """Each win fades in eight steps with the rows met since."""
+    model = detector(decay=decay, recovery=recovery).fit(rows.X)
+    winners = FlyHash(**SIZES).fit(rows.X).winners(rows.X)
+    n, epoch = len(rows.y), -(-recovery // 8)
+    expected = reference.recovering_novelty(winners, winners, range(n), n, decay, epoch, 8)
+    assert_array_equal(model.novelty(rows.X), expected)
+
+
+@given(st.data(), labelled_rows(), st.sampled_from([None, 8, 24, 1000]))
+def test_forgotten_rows_were_never_met(data, rows, recovery):
+    """What is left are the counts of the other rows, at the ages they have."""
+    n = len(rows.y)
+    gone = np.array(sorted(data.draw(st.sets(st.integers(0, n - 1), max_size=n - 1))), int)
+    model = detector(recovery=recovery).fit(rows.X)
+    if gone.size:
+        model.forget(rows.X[gone], positions=gone if recovery else None)
+    others = np.setdiff1d(np.arange(n), gone)
+    if recovery is None:
+        assert_same(model, detector().fit(rows.X[others]))
+        return
+    winners = FlyHash(**SIZES).fit(rows.X).winners(rows.X)
+    expected = reference.recovering_novelty(winners, winners[others], others, n, model.decay, model.epoch_, 8)
+    np.testing.assert_allclose(model.novelty(rows.X), expected, rtol=1e-13)
+
+
+@given(labelled_rows(integers=True, least=3), st.floats(0.05, 1.0))
+def test_fit_predict_judges_each_row_without_itself(rows, decay):
+    """As a detector would that learned all rows but one."""
+    model = detector(decay=decay, contamination=0.3)
+    labels = model.fit_predict(rows.X)
+    for i in range(len(rows.y)):
+        without = detector(decay=decay).fit(rows.X[np.arange(len(rows.y)) != i])
+        score = without.score_samples(rows.X[i : i + 1])[0]
+        assert labels[i] == (-1 if score < model.offset_ else 1)
+
+
+@given(labelled_rows(integers=True))
+def test_sparse_rows_score_as_dense_ones(rows):
+    """Learning, scoring and forgetting."""
+    model, other = detector().fit(rows.X), detector().fit(sparse.csr_matrix(rows.X))
+    assert_same(model, other)
+    assert_array_equal(model.novelty(rows.X), other.novelty(sparse.csc_matrix(rows.X)))
+    assert other.forget(sparse.csr_matrix(rows.X)).counts_.sum() == 0
+
+
+@given(labelled_rows())
+def test_scores_agree_with_each_other(rows):
+    """Scores are minus the novelty, decisions are scores above the threshold, labels follow decisions."""
+    model = detector(contamination=0.2).fit(rows.X)
+    assert_array_equal(model.score_samples(rows.X), -model.novelty(rows.X))
+    assert_array_equal(model.decision_function(rows.X), model.score_samples(rows.X) - model.offset_)
+    assert_array_equal(model.predict(rows.X), np.where(model.decision_function(rows.X) < 0, -1, 1))
+
+
+@given(labelled_rows(integers=True))
+def test_rows_that_were_not_learned_cannot_be_forgotten(rows):
+    """And nothing changes."""
+    model = detector().fit(rows.X)
+    before = model.counts_.copy()
+    with pytest.raises(ValueError, match="Nothing was forgotten"):
+        model.forget(np.vstack([rows.X, rows.X]))
+    assert_array_equal(model.counts_, before)

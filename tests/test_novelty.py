@@ -1,0 +1,86 @@
+"""FlyBloomNovelty on real rows, and what it refuses."""
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.metrics import roc_auc_score
+
+from flybloom import FlyBloomNovelty
+
+
+@pytest.fixture(scope="module")
+def digits_split(digits):
+    """Zeros to learn, zeros to recognise, and other digits."""
+    X, y = digits
+    zeros = X[y == 0]
+    return zeros[:90], zeros[90:], X[y != 0]
+
+
+def test_other_digits_are_novel(digits_split):
+    """Far better than chance, out of the box."""
+    learned, same, other = digits_split
+    scores = FlyBloomNovelty(random_state=0).fit(learned).novelty(np.vstack([same, other]))
+    assert roc_auc_score(np.r_[np.zeros(len(same)), np.ones(len(other))], scores) > 0.95
+
+
+def test_the_threshold_holds_for_new_rows(digits):
+    """About as many false alarms on rows never met as contamination says."""
+    X = digits[0]
+    rows = X[np.random.default_rng(0).permutation(len(X))]
+    model = FlyBloomNovelty(contamination=0.1, random_state=0).fit(rows[:900])
+    assert 0.05 < (model.predict(rows[900:]) == -1).mean() < 0.16
+    assert 0.09 < (model.fit_predict(rows[:900]) == -1).mean() < 0.11
+
+
+def test_what_was_not_met_for_long_becomes_novel_again(digits_split):
+    """Novelty to the zeros rises, until they are forgotten as if never met."""
+    zeros, _, other = digits_split
+    model = FlyBloomNovelty(recovery=160, random_state=0, scaling="none").fit(zeros[:40])
+    at_first = model.novelty(zeros[:40]).mean()
+    middle = model.partial_fit(other[:100]).novelty(zeros[:40]).mean()
+    at_last = model.partial_fit(other[100:200]).novelty(zeros[:40]).mean()
+    assert at_first < middle < at_last
+    assert at_last > 3 * at_first
+    never = FlyBloomNovelty(recovery=160, random_state=0, scaling="none").fit(other[:200])
+    assert_array_equal(model.counts_, never.counts_)
+
+
+def test_calibrate_sets_the_threshold_from_rows_held_out(digits_split):
+    """Exactly that share of them is then an outlier."""
+    learned, same, _ = digits_split
+    model = FlyBloomNovelty(random_state=0).fit(learned).calibrate(same, 0.25)
+    assert (model.predict(same) == -1).mean() == pytest.approx(0.25, abs=1 / len(same))
+    with pytest.raises(ValueError, match=r"above 0 and up to 0.5. Got 0.7 instead"):
+        model.calibrate(same, 0.7)
+
+
+@pytest.mark.parametrize("positions", [None, [0], [0, 900], [0.0, 1.0], [-1, 0]])
+def test_with_recovery_forgetting_needs_positions(digits_split, positions):
+    """One for each row, among those met."""
+    model = FlyBloomNovelty(recovery=1000, random_state=0).fit(digits_split[0])
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="With recovery, forget needs the position of each of the 2 rows"):
+        model.forget(digits_split[0][:2], positions=positions)
+    assert pickle.dumps(model) == before
+
+
+def test_bad_rows_leave_the_detector_as_it_was(digits_split):
+    """Whatever was learned before stays."""
+    model = FlyBloomNovelty(random_state=0).fit(digits_split[0])
+    before = pickle.dumps(model)
+    for method in (model.fit, model.partial_fit, model.forget, model.novelty):
+        with pytest.raises(ValueError, match="NaN"):
+            method(np.full((2, 64), np.nan))
+    for method in (model.partial_fit, model.forget, model.novelty):
+        with pytest.raises(ValueError, match="X has 3 features, but FlyBloomNovelty is expecting 64"):
+            method(np.ones((2, 3)))
+    assert pickle.dumps(model) == before
+
+
+def test_decay_is_read_when_scoring(digits_split):
+    """It may change after fit."""
+    learned, same, _ = digits_split
+    model = FlyBloomNovelty(random_state=0).fit(learned).set_params(decay=0.1)
+    assert_array_equal(model.novelty(same), FlyBloomNovelty(decay=0.1, random_state=0).fit(learned).novelty(same))
