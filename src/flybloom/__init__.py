@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from flybloom.classifier import FlyBloomClassifier
     from flybloom.hashing import FlyHash
     from flybloom.persistence import load
+    from flybloom.training import train
 
-__all__ = ["FlyBloomClassifier", "FlyHash", "load", "read_blocks"]
+__all__ = ["FlyBloomClassifier", "FlyHash", "load", "read_blocks", "train"]
 __version__ = "0.1.0"
 
 # Imported when first asked for, so that `flybloom --help` need not wait for numba and scikit-learn.
@@ -21,6 +22,7 @@ _MODULES = {
     "FlyHash": "flybloom.hashing",
     "load": "flybloom.persistence",
     "read_blocks": "flybloom.blocks",
+    "train": "flybloom.training",
 }
 
 
