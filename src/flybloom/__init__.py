@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from flybloom.novelty import FlyBloomNovelty
     from flybloom.openset import OpenSetClassifier
     from flybloom.persistence import load
+    from flybloom.training import train
     from flybloom.tuning import FlyBloomClassifierCV
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "OpenSetClassifier",
     "load",
     "read_blocks",
+    "train",
 ]
 __version__ = "0.1.0"
 
@@ -35,6 +37,7 @@ _MODULES = {
     "OpenSetClassifier": "flybloom.openset",
     "load": "flybloom.persistence",
     "read_blocks": "flybloom.blocks",
+    "train": "flybloom.training",
 }
 
 

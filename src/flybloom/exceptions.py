@@ -15,6 +15,10 @@ class ModelFileError(ValueError):
     """A file is not a model that this flybloom can read."""
 
 
+class CheckpointError(ValueError):
+    """A training cannot be resumed from a checkpoint."""
+
+
 class SourceError(ValueError):
     """A source of data cannot be read, or holds what cannot be learned from."""
 

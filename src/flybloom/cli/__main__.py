@@ -1,0 +1,5 @@
+"""``python -m flybloom.cli`` is the same as ``flybloom``."""
+
+from flybloom.cli import main
+
+main()

@@ -1,0 +1,33 @@
+"""flybloom forget: unlearn rows."""
+
+from __future__ import annotations
+
+from flybloom.cli.console import Stopwatch, print_result
+from flybloom.cli.models import blocks_for, for_each_block, load_classifier
+from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, Model, OutputOrSame, Source, Target
+
+
+def command(
+    model: Model,
+    source: Source,
+    target: Target,
+    output: OutputOrSame = None,
+    block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Unlearn the rows of SOURCE: afterwards MODEL is as if it had never learned them.
+
+    Rows that cannot have been learned are refused, and MODEL stays as it is.
+    """
+    classifier = load_classifier(model, jobs)
+    watch = Stopwatch()
+    n_rows = for_each_block(
+        blocks_for(classifier, source, target, block_rows),
+        "forgetting",
+        lambda block: classifier.forget(block.X, block.y),
+    )
+    facts = watch.facts(n_rows)
+    classifier.save(output or model)
+    result = {"model": str(output or model), "rows_left": int(classifier.class_count_.sum()), **facts}
+    print_result(result, as_json=json)

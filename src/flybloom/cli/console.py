@@ -1,0 +1,92 @@
+"""What is shown: progress on stderr, if that is a terminal; results on stdout, for people or as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+
+@contextmanager
+def progress(total: int | None) -> Iterator[Callable[[str, int], None]]:
+    """Give a function that is told what is going on and for how many more rows; it draws a bar for each stage."""
+    if not sys.stderr.isatty():
+        yield lambda _stage, _rows: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - only terminals wait for it
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    class Rate(ProgressColumn):
+        """Rows, and rows per second."""
+
+        def render(self, task: Task) -> Text:
+            """Return what is shown."""
+            speed = task.finished_speed or task.speed
+            rate = f", {speed:,.0f} rows/s" if speed else ""
+            return Text(f"{int(task.completed):,} rows{rate}")
+
+    bars: dict[str, Any] = {}
+    columns = TextColumn("{task.description}"), BarColumn(), Rate(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True)) as display:
+
+        def tell(stage: str, rows: int) -> None:
+            nonlocal total
+            if stage not in bars:
+                for before in bars.values():  # the first pass has counted the rows for the second
+                    total = total or int(display.tasks[before].completed)
+                bars[stage] = display.add_task(stage, total=total)
+            display.advance(bars[stage], rows)
+
+        yield tell
+
+
+def print_result(result: dict[str, Any], *, as_json: bool) -> None:
+    """Print facts: one on each line, or as JSON."""
+    if as_json:
+        typer.echo(json.dumps(result, indent=1))
+        return
+    facts = {name.replace("_", " "): value for name, value in result.items() if not isinstance(value, dict | list)}
+    width = max(map(len, facts)) + 2
+    for name, value in facts.items():
+        typer.echo(f"{name:{width}}{_readable(value)}")
+
+
+def print_table(header: list[str], rows: list[list[Any]]) -> None:
+    """Print a table, numbers to the right."""
+    cells = [header, *([_readable(value) for value in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
+    for row in cells:
+        first, *others = (
+            cell.ljust(width) if column == 0 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        typer.echo("  ".join([first, *others]).rstrip())
+
+
+class Stopwatch:
+    """Rows, seconds, and rows per second."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    def facts(self, n_rows: int) -> dict[str, Any]:
+        """Return what is printed about the work done since it was made."""
+        seconds = time.perf_counter() - self._start
+        return {"rows": n_rows, "seconds": round(seconds, 3), "rows_per_second": round(n_rows / max(seconds, 1e-9))}
+
+
+def _readable(value: Any) -> str:
+    """Return a value as people read it."""
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "-"}[value]
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return str(value)

@@ -1,0 +1,50 @@
+"""What commands do with a model and a source: load it, and read what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flybloom.cli.console import progress
+from flybloom.exceptions import ModelFileError
+
+if TYPE_CHECKING:
+    from flybloom import FlyBloomClassifier
+    from flybloom.blocks import Block, Blocks
+
+
+def load_classifier(path: Path, n_jobs: int | None = None) -> FlyBloomClassifier:
+    """Load a model that is a classifier."""
+    from flybloom import FlyBloomClassifier, load  # noqa: PLC0415 - heavy
+
+    model = load(path)
+    if not isinstance(model, FlyBloomClassifier):
+        msg = f"{path} is a {type(model).__name__}. Expected a FlyBloomClassifier, as `flybloom train` makes it."
+        raise ModelFileError(msg)
+    return model if n_jobs is None else model.set_params(n_jobs=n_jobs)
+
+
+def blocks_for(model: FlyBloomClassifier, source: str, target: str | None, block_rows: int) -> Blocks:
+    """Return the blocks of a source, with the features that the model knows."""
+    from flybloom import read_blocks  # noqa: PLC0415 - heavy
+
+    names = getattr(model, "feature_names_in_", None)
+    return read_blocks(
+        source,
+        target,
+        features=None if names is None else names.tolist(),
+        n_features=model.n_features_in_,
+        block_rows=block_rows,
+    )
+
+
+def for_each_block(blocks: Blocks, stage: str, use: Callable[[Block], object]) -> int:
+    """Call `use` with each block, show progress, and return the number of rows."""
+    n_rows = 0
+    with progress(blocks.n_rows()) as tell:
+        for block in blocks:
+            use(block)
+            n_rows += len(block)
+            tell(stage, len(block))
+    return n_rows

@@ -1,0 +1,48 @@
+"""Options that several commands share, and how their values are spelled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def size(text: str) -> int | float | str:
+    """Return a size: ``20x`` is a multiple, ``10%`` a share, ``64`` a number, ``auto`` the default."""
+    try:
+        if text == "auto":
+            return text
+        if text.endswith("x"):
+            return float(text[:-1])
+        if text.endswith("%"):
+            return float(text[:-1]) / 100
+        return int(text)
+    except ValueError:
+        msg = f"expected a number such as 64, a multiple such as 20x, a share such as 10%, or auto. Got {text!r}."
+        raise typer.BadParameter(msg) from None
+
+
+def names(text: str | None) -> list[str] | None:
+    """Return names that are separated by commas."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+SOURCE_HELP = (
+    "A file, folder or pattern of Parquet, CSV, TSV, Arrow, NPY, NPZ or svmlight; - for CSV on standard input."
+)
+
+Source = Annotated[str, typer.Argument(help=SOURCE_HELP, metavar="SOURCE", show_default=False)]
+Model = Annotated[Path, typer.Argument(help="A model file.", metavar="MODEL", show_default=False)]
+Target = Annotated[
+    str, typer.Option("--target", "-t", help="Column of the labels; its number in NPY, its array in NPZ files.")
+]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Where to save the model.", show_default=False)]
+OutputOrSame = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Where to save the model; without it, MODEL is replaced.")
+]
+BlockRows = Annotated[int, typer.Option("--block-rows", min=1, help="How many rows to read at once, at most.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Number of threads; -1 for all processors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+DEFAULT_BLOCK_ROWS = 32768

@@ -1,0 +1,189 @@
+"""Training from sources: the same model as fit, and as if nothing had happened after any interruption."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+
+import flybloom
+from flybloom import FlyBloomClassifier, read_blocks, train
+from flybloom.exceptions import CheckpointError, SourceError
+from laws.test_learning import assert_same_model
+
+SMALL = FlyBloomClassifier(200, n_winners=8, random_state=0)
+
+
+@pytest.fixture
+def frame(digits):
+    """Digits as a table."""
+    X, y = digits
+    return pd.DataFrame(X, columns=[f"p{i}" for i in range(64)]).assign(label=y)
+
+
+@pytest.fixture
+def folder(frame, tmp_path):
+    """Digits in three Parquet files."""
+    (tmp_path / "data").mkdir()
+    for i, rows in enumerate((slice(0, 700), slice(700, 720), slice(720, None))):
+        frame[rows].to_parquet(tmp_path / "data" / f"{i}.parquet", row_group_size=300)
+    return tmp_path / "data"
+
+
+def assert_same(a, b):
+    """Everything learned, the scaling and the names."""
+    assert_same_model(a, b)
+    assert_array_equal(a.feature_names_in_, b.feature_names_in_)
+    assert_array_equal(a.center_, b.center_)
+    assert_array_equal(a.scale_, b.scale_)
+
+
+@pytest.mark.parametrize("scaling", ["none", "center", "standard"])
+@pytest.mark.parametrize("block_rows", [50, 10**6])
+def test_training_equals_fit_of_all_rows(frame, folder, scaling, block_rows):
+    """Whatever the blocks; two passes where there is a scaling."""
+    told = []
+    model = clone(SMALL).set_params(scaling=scaling)
+    trained = train(
+        clone(model), folder, "label", block_rows=block_rows, progress=lambda what, rows: told.append((what, rows))
+    )
+    assert_same(trained, model.fit(frame.drop(columns="label"), frame["label"]))
+    for what, passes in (("scaling", scaling != "none"), ("learning", 1)):
+        assert sum(rows for stage, rows in told if stage == what) == passes * len(frame)
+
+
+def test_a_single_pass_takes_the_scaling_from_the_first_block(frame, folder):
+    """As partial_fit does; and a stream needs it."""
+    stream = ((block.X.array, block.y) for block in read_blocks(folder, "label", block_rows=100))
+    with pytest.raises(SourceError, match=r"can be read only once.*--single-pass"):
+        train(clone(SMALL), stream, "label")
+    model = train(clone(SMALL), folder, "label", single_pass=True, block_rows=100)
+    expected = clone(SMALL)
+    for begin in range(0, 1797, 100):
+        rows = frame[begin : begin + 100]
+        expected.partial_fit(rows.drop(columns="label"), rows["label"])
+    assert_array_equal(model.center_, frame[:100].drop(columns="label").mean())
+    assert not np.array_equal(model.center_, frame.drop(columns="label").mean())
+    assert model.class_count_.sum() == 1797
+
+
+def test_a_model_of_no_rows_keeps_its_scaling(folder):
+    """So that parts of the data can be learned apart and merged."""
+    whole = train(clone(SMALL), folder, "label")
+    empty = whole - whole
+    parts = [train(flybloom.load(_saved(empty, folder)), folder / f"{i}.parquet", "label") for i in range(3)]
+    assert_same(sum(parts), whole)
+
+
+def _saved(model, folder):
+    """The path of a saved model."""
+    model.save(folder.parent / "empty.fly")
+    return folder.parent / "empty.fly"
+
+
+def test_what_was_learned_before_is_forgotten(folder):
+    """As fit does."""
+    model = clone(SMALL).fit(np.eye(4), [0, 1, 0, 1])
+    assert_same(train(model, folder, "label"), train(clone(SMALL), folder, "label"))
+
+
+class InterruptedTrainingError(Exception):
+    """Something that ends a training in the middle."""
+
+
+def interrupted_after(n_calls):
+    """A progress that fails at the n-th call."""
+    calls = iter(range(n_calls))
+
+    def progress(_what, _rows):
+        if next(calls, None) is None:
+            raise InterruptedTrainingError
+
+    return progress
+
+
+@pytest.mark.parametrize("single_pass", [False, True])
+def test_an_interrupted_training_ends_as_if_nothing_had_happened(folder, tmp_path, single_pass):
+    """At whatever block it was interrupted, and however often."""
+    options = {"block_rows": 128, "every_rows": 300, "every_seconds": None, "single_pass": single_pass}
+    whole = train(clone(SMALL), folder, "label", **options)
+    for n_calls in (0, 1, 9, 17, 20, 25, 33):
+        checkpoint = tmp_path / f"checkpoint {n_calls}"
+        finished = False
+        for _ in range(200):
+            try:
+                model = train(
+                    clone(SMALL), folder, "label", **options, checkpoint=checkpoint, resume=True,
+                    progress=interrupted_after(n_calls),
+                )  # fmt: skip
+                finished = True
+                break
+            except InterruptedTrainingError:
+                n_calls += 1  # noqa: PLW2901 - or it would never come further
+        assert finished
+        assert_same(model, whole)
+        assert_same(train(clone(SMALL), folder, "label", **options, checkpoint=checkpoint, resume=True), whole)
+
+
+def test_changed_data_and_settings_are_refused(folder, frame, tmp_path):
+    """With what has changed; nothing is overwritten."""
+    options = {"checkpoint": tmp_path / "checkpoint", "every_rows": 100}
+    train(clone(SMALL), folder, "label", **options)
+    with pytest.raises(CheckpointError, match=r"holds a checkpoint of an earlier training. Resume it, or remove"):
+        train(clone(SMALL), folder, "label", **options)
+    options["resume"] = True
+    with pytest.raises(CheckpointError, match=r"n_winners was '8' and is '9'; random_state was '0' and is '3'"):
+        train(clone(SMALL).set_params(n_winners=9, random_state=3), folder, "label", **options)
+    with pytest.raises(CheckpointError, match=r"target was \"'label'\" and is \"'p3'\""):
+        train(clone(SMALL), folder, "p3", **options)
+    with pytest.raises(CheckpointError, match="features was"):
+        train(clone(SMALL), folder, "label", features=["p1", "p2"], **options)
+    train(clone(SMALL).set_params(n_jobs=2), folder, "label", **options)
+    frame[:700].assign(p3=1).to_parquet(folder / "0.parquet")
+    frame.to_parquet(folder / "9.parquet")
+    (folder / "1.parquet").unlink()
+    with pytest.raises(
+        CheckpointError,
+        match=r"1 files of the source are changed.*0.parquet; 1 files .* new.*9.parquet; 1 files .* gone.*1.parquet",
+    ):
+        train(clone(SMALL), folder, "label", **options)
+
+
+def test_a_start_from_another_model_of_no_rows_is_refused(folder, tmp_path):
+    """Its scaling would be another one."""
+    a, b = (clone(SMALL).fit(np.eye(64) * k, np.arange(64) % 2) for k in (1, 2))
+    options = {"checkpoint": tmp_path / "checkpoint", "features": [f"p{i}" for i in range(64)]}
+    a.center_, b.center_ = np.zeros(64), np.ones(64)
+    a.feature_names_in_ = b.feature_names_in_ = np.array(options["features"], object)
+    train(a - a, folder, "label", **options)
+    train(a - a, folder, "label", **options, resume=True)
+    with pytest.raises(CheckpointError, match="start was"):
+        train(b - b, folder, "label", **options, resume=True)
+
+
+def test_checkpoints_that_cannot_work_are_refused(folder, tmp_path, frame):
+    """Sources that are no files, folders that hold other things, resuming from nothing."""
+    with pytest.raises(CheckpointError, match="Checkpoints need files"):
+        train(clone(SMALL), frame, "label", checkpoint=tmp_path / "checkpoint")
+    with pytest.raises(CheckpointError, match="nothing to resume without a checkpoint"):
+        train(clone(SMALL), folder, "label", resume=True)
+    (tmp_path / "checkpoint").mkdir(exist_ok=True)
+    train(clone(SMALL), folder, "label").save(tmp_path / "checkpoint" / "checkpoint.fly")
+    with pytest.raises(CheckpointError, match="no checkpoint of a training"):
+        train(clone(SMALL), folder, "label", checkpoint=tmp_path / "checkpoint", resume=True)
+
+
+def test_a_source_without_rows_is_refused(tmp_path):
+    """By name."""
+    (tmp_path / "a.csv").write_text("a,y\n")
+    for scaling in ("none", "standard"):
+        with pytest.raises(SourceError, match=r"a.csv: no rows. Expected at least one"):
+            train(FlyBloomClassifier(scaling=scaling), tmp_path / "a.csv", "y")
+
+
+def test_sparse_rows_need_no_scaling(tmp_path):
+    """The error says so."""
+    (tmp_path / "a.svm").write_text("0 1:1\n1 2:1\n" * 30)
+    with pytest.raises(ValueError, match="use `scaling='none'` instead"):
+        train(clone(SMALL), tmp_path / "a.svm", "y")
+    assert train(clone(SMALL).set_params(scaling="none"), tmp_path / "a.svm", "y").n_features_in_ == 2
