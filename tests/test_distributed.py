@@ -1,8 +1,11 @@
 """flybloom.distributed: the same model on every scheduler, whatever the blocks are like, and through failures."""
 
+import inspect
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import weakref
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -235,6 +238,19 @@ def test_labels_and_rows_of_different_kinds_of_collections_fit_together(frame):
     assert_same_model(model, small().fit(rows, numbers["label"]))
 
 
+def test_weights_may_be_a_column_as_well(frame):
+    """Which is then no feature; whole blocks may weigh nothing, and their labels are known nevertheless."""
+    weights = np.arange(len(frame)) % 4 * (np.arange(len(frame)) > 600)
+    labels = np.where(np.arange(len(frame)) < 300, "early", frame["label"])
+    table = dd.from_pandas(frame.assign(label=labels, weight=weights), npartitions=9)
+    model = distributed.fit(small(), table, "label", "weight")
+    local = small().fit(frame.drop(columns="label"), pd.Series(labels, dtype=table["label"].dtype), weights)
+    assert_same_model(model, local)
+    assert "early" in model.classes_
+    with pytest.raises(ValueError, match=r"sample_weight='weights' must name a column of X. Got the columns"):
+        distributed.fit(small(), table, "label", "weights")
+
+
 def test_a_seed_is_drawn_as_by_the_model_itself(digits):
     """A generator is advanced once."""
     X, y = digits
@@ -284,15 +300,20 @@ def test_workers_are_sent_neither_connections_nor_counts(digits):
 
 
 def test_columns_of_a_block_must_have_the_names_of_the_others(frame):
-    """Dask does not compare them; we do."""
+    """Dask does not compare them; we do. Errors of other kinds than of values name the block in a note."""
+    rows = frame.drop(columns="label")
     table = dd.from_map(
-        lambda at: frame[at * 900 : (at + 1) * 900].rename(columns={"p0": "other"} if at else {}),
+        lambda at: rows[at * 900 : (at + 1) * 900].rename(columns={"p0": "other"} if at else {}),
         [0, 1],
-        meta=frame[:0],
+        meta=rows[:0],
         enforce_metadata=False,
     )
+    labels = da.from_array(np.arange(len(rows)) % 3, chunks=900)
     with pytest.raises(ValueError, match=r"Block 1 \(of 0 to 1\): The feature names should match"):
-        distributed.fit(small(), table, "label")
+        distributed.fit(small(), table, labels)
+    with pytest.raises(KeyError, match="not in index") as failure:
+        distributed.fit(small(), table, "p5")
+    assert failure.value.__notes__ == ["Block 1 (of 0 to 1) of the rows failed."]
 
 
 def spoil(values, at, value):
@@ -374,3 +395,18 @@ def test_what_fit_refuses_is_refused_here_as_well(digits):
         distributed.fit(small(decay=0), blocks, y)
     with pytest.raises(ValueError, match="is not fitted yet"):
         distributed.predict(small(), blocks)
+
+
+def test_every_public_function_is_documented():
+    """Each parameter by name."""
+    for name in distributed.__all__:
+        function = getattr(distributed, name)
+        for parameter in inspect.signature(function).parameters:
+            assert f"\n    {parameter} : " in function.__doc__, (name, parameter)
+
+
+def test_without_dask_the_extra_is_named():
+    """The error says what to install."""
+    code = "import sys; sys.modules['dask'] = None; import flybloom.distributed"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'flybloom[dask]'" in done.stderr

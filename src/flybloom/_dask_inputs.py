@@ -40,49 +40,41 @@ def sample_of(X: Any) -> Any:
     return pd.concat(empty, axis=1)
 
 
-def split_label(X: Any, y: Any) -> Any:
-    """Return the columns that are features: all, or all but the one that `y` names."""
-    if not isinstance(y, str):
-        return X
-    if not is_frame(X) or y not in X.columns:
+def split_off(X: Any, column: Any, name: str) -> tuple[Any, Any]:
+    """Return features and a column: those given, or, where the column is a name, that column of X and the others."""
+    if not isinstance(column, str):
+        return X, column
+    if not is_frame(X) or column not in X.columns:
         columns = f"the columns {list(X.columns)}" if is_frame(X) else "an array, which has no names,"
-        msg = f"y={y!r} must name a column of X. Got {columns} instead. Pass a name of a column, or the labels."
+        msg = f"{name}={column!r} must name a column of X. Got {columns} instead. Pass a column of X, or the values."
         raise ValueError(msg)
-    return X.drop(columns=y)
+    return X.drop(columns=column), X[column]
 
 
 def aligned(X: Any, y: Any, sample_weight: Any) -> list[Any]:
     """Return collections that are cut alike: X, y and the weights, or a single one whose blocks hold all of these."""
     others = [_column(other, X) for other in ([y] if sample_weight is None else [y, sample_weight])]
     for name, other in zip(("y", "sample_weight"), others, strict=False):
-        if not isinstance(other, str) and n_blocks_of(other) != n_blocks_of(X):
+        if n_blocks_of(other) != n_blocks_of(X):
             msg = (
                 f"X and {name} must be cut into the same blocks. Got {n_blocks_of(X)} and {n_blocks_of(other)} blocks "
                 "instead. Take both from one dataframe, or call compute_chunk_sizes() on both."
             )
             raise ValueError(msg)
-    if is_frame(X) and all(isinstance(other, str) or is_frame(other) for other in others):
+    if is_frame(X) and all(is_frame(other) for other in others):
         # one collection, because Dask may read several columns of a file in other blocks than a single one
-        return [
-            X.map_partitions(_together, *others, meta=("block", object), align_dataframes=False, enforce_metadata=False)
-        ]
-    if isinstance(y, str):
-        others[0] = X[y]
-        X = split_label(X, y)
+        options = {"align_dataframes": False, "enforce_metadata": False}
+        return [X.map_partitions(_together, *others, meta=("block", object), **options)]
     return [X, *others]
 
 
-def _together(rows: Any, labels: Any, *weights: Any) -> tuple[Any, ...]:
+def _together(*parts: Any) -> tuple[Any, ...]:
     """Return a block of a dataframe as rows, labels and perhaps weights."""
-    if isinstance(labels, str):
-        return (rows.drop(columns=labels), rows[labels], *weights)
-    return (rows, labels, *weights)
+    return parts
 
 
 def _column(values: Any, X: Any) -> Any:
     """Return labels or weights as a collection of one column, cut like X where that can be known."""
-    if isinstance(values, str):
-        return values
     if is_frame(values):
         return values if values.ndim == 1 or len(values.columns) != 1 else values[values.columns[0]]
     if not isinstance(values, da.Array):

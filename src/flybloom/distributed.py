@@ -22,7 +22,7 @@ except ImportError as error:
 
 from flybloom import _worker
 from flybloom._dask_blocks import fold
-from flybloom._dask_inputs import aligned, check_collection, has_numbers, is_frame, n_blocks_of, sample_of, split_label
+from flybloom._dask_inputs import aligned, check_collection, has_numbers, is_frame, n_blocks_of, sample_of, split_off
 from flybloom._tally import Tally
 from flybloom._typing import Array
 from flybloom._validation import check_labels, unchanged_on_error, united_classes
@@ -45,10 +45,11 @@ def fit(
     X : Dask array or dataframe of shape (n_samples, n_features)
         The rows. Sizes of blocks may be unknown, blocks may be empty, sparse, or miss classes.
     y : Dask array or series of shape (n_samples,), array-like, or str
-        The labels, cut into blocks as X is; or the name of the column of the dataframe X that holds them, in which case
-        all other columns are the features.
-    sample_weight : Dask array or series of shape (n_samples,) or array-like, default=None
-        Whole numbers; a row of weight 3 counts as three copies.
+        The labels, cut into blocks as X is; or the name of the column of the dataframe X that holds them, which is then
+        no feature.
+    sample_weight : Dask array or series of shape (n_samples,), array-like, or str, default=None
+        The weights, or the name of the column of X that holds them. Whole numbers; a row of weight 3 counts as three
+        copies.
     progress : bool, default=False
         Whether to show Dask's progress bar on stderr.
 
@@ -97,8 +98,9 @@ def partial_fit(
         The labels, or the name of the column of the dataframe X that holds them. New labels may appear in any block.
     classes : array-like of shape (n_classes,), default=None
         Labels to expect; never needed.
-    sample_weight : Dask array or series of shape (n_samples,) or array-like, default=None
-        Whole numbers; a row of weight 3 counts as three copies.
+    sample_weight : Dask array or series of shape (n_samples,), array-like, or str, default=None
+        The weights, or the name of the column of X that holds them. Whole numbers; a row of weight 3 counts as three
+        copies.
     progress : bool, default=False
         Whether to show Dask's progress bar on stderr.
 
@@ -184,10 +186,11 @@ def _learn(model: FlyBloomClassifier, X: Any, y: Any, classes: Any, sample_weigh
     """Check what can be checked here, then let the workers add up moments (if there is no scaling yet) and counts."""
     is_first = not hasattr(model, "seed_")
     X = check_collection(X, "the methods of the model")
-    sample = sample_of(split_label(X, y))
+    X, y = split_off(X, y, "y")
+    X, sample_weight = split_off(X, sample_weight, "sample_weight")
     collections = aligned(X, y, sample_weight)
-    sample = validate_data(model, sample, accept_sparse="csr", reset=is_first, ensure_min_samples=0)
-    job = _worker.Job(model, sample.dtype, has_numbers(X[y] if isinstance(y, str) else y), n_blocks_of(collections[0]))
+    sample = validate_data(model, sample_of(X), accept_sparse="csr", reset=is_first, ensure_min_samples=0)
+    job = _worker.Job(model, sample.dtype, has_numbers(y), n_blocks_of(collections[0]))
     if is_first:
         moments = None
         if model.scaling != "none":
