@@ -14,7 +14,7 @@ import numpy as np
 
 from flybloom import _kernels, filters
 from flybloom._parallel import for_each_block
-from flybloom._typing import Array, Codes, Novelty, Weights, Winners
+from flybloom._typing import Array, Codes, Counts, Novelty, Weights, Winners
 
 ROWS_AT_ONCE = 4096  # bounds the copy of winners that is counted
 VALUES_PER_ROW = 4096  # rows in a block of scores: few, so that their novelties stay in the cache
@@ -61,6 +61,11 @@ def leave_one_out(codes: Codes) -> list[Split]:
     return [Split(np.arange(codes.size), nothing, nothing, np.bincount(codes), leaves_itself=True)]
 
 
+def most_rows(splits: list[Split], codes: Codes) -> int:
+    """Return how many rows a class has at most, in all rows and in the training rows of any split."""
+    return max(int(np.bincount(codes).max()), *(int(split.class_count.max()) for split in splits))
+
+
 class HeldOutCounts:
     """Counts of the winners of all rows, from which parts can be taken away.
 
@@ -72,26 +77,37 @@ class HeldOutCounts:
         The class of each row.
     n_components : int
         m in the paper.
+    most_rows : int
+        How many rows a class has at most, in any split; two bytes for each count are enough for fewer than 65 536.
     seed : int
         Seed of the choice between classes that tie.
     n_jobs : int or None
         Number of threads.
     """
 
-    def __init__(self, winners: Winners, codes: Codes, n_components: int, seed: int, n_jobs: int | None) -> None:
+    def __init__(
+        self, winners: Winners, codes: Codes, n_components: int, most_rows: int, seed: int, n_jobs: int | None
+    ) -> None:
         self.winners = winners
         self.codes = codes
         self.seed = seed
         self.n_jobs = n_jobs
         self.n_winners = 0
         self.class_count = np.bincount(codes)
-        self.counts = np.zeros((n_components, self.class_count.size), filters.count_dtype(self.class_count))
+        is_small = most_rows < 2**16  # the less the counts need, the more of them stay in the cache
+        dtype = np.uint16 if is_small else filters.count_dtype(np.array([most_rows]))
+        self.counts = np.zeros((n_components, self.class_count.size), dtype)
 
     def grow(self, n_winners: int) -> None:
-        """Count the winners up to rho as well; it never shrinks."""
+        """Count the winners up to rho as well; see `start_anew` for fewer."""
         everything = np.arange(self.codes.size)
         self._add(everything, np.ones(self.codes.size, np.int64), slice(self.n_winners, n_winners))
         self.n_winners = n_winners
+
+    def start_anew(self) -> None:
+        """Forget all counts."""
+        self.n_winners = 0
+        self.counts[:] = 0
 
     @contextmanager
     def without(self, split: Split) -> Iterator[None]:
@@ -109,7 +125,7 @@ class HeldOutCounts:
         lanes = _kernels.held_out.LANES
         for begin in range(0, len(decays), lanes):
             chunk = slice(begin, begin + lanes)
-            tables = _weight_tables(decays[chunk], split.class_count)
+            tables = _weight_tables(decays[chunk], split.class_count, self.counts)
             n_decays = len(decays[chunk])
 
             def decide(block: slice, chunk: slice = chunk, tables: Array = tables, n_decays: int = n_decays) -> None:
@@ -128,7 +144,7 @@ class HeldOutCounts:
     def novelty(self, split: Split, decay: float) -> Novelty:
         """Return the novelty of each test row to each class, infinite if it has no rows; call inside `without`."""
         novelty = np.empty((split.test.size, self.class_count.size))
-        tables = _weight_tables([decay], split.class_count)
+        tables = _weight_tables([decay], split.class_count, self.counts)
 
         def score(block: slice) -> None:
             rows = split.test[block]
@@ -154,10 +170,12 @@ class HeldOutCounts:
             filters.add(winners, self.codes[chunk], copies[begin : begin + ROWS_AT_ONCE], self.counts)
 
 
-def _weight_tables(decays: Sequence[float], class_count: Array) -> Array:
+def _weight_tables(decays: Sequence[float], class_count: Array, counts: Counts) -> Array:
     """Return the weights by count, a column for each of up to 8 decays; no count exceeds the rows of its class."""
-    columns = [_kernels.score.decay_table(float(decay), int(class_count.max()) + 1) for decay in decays]
-    tables = np.zeros((max(column.size for column in columns), _kernels.held_out.LANES))
+    most = int(class_count.max()) + 1
+    columns = [_kernels.score.decay_table(float(decay), most) for decay in decays]
+    is_small = counts.itemsize == 2  # noqa: PLR2004  # the kernel then relies on a row for each count
+    tables = np.zeros((most if is_small else max(column.size for column in columns), _kernels.held_out.LANES))
     for lane, column in enumerate(columns):
         tables[: column.size, lane] = column
         tables[column.size :, lane] = column[-1]  # a table ends early where its weights no longer change

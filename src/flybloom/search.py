@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from flybloom import filters
 from flybloom._typing import Array, Codes, Counts, Novelty, Winners
 from flybloom.grids import Candidate
-from flybloom.held_out import HeldOutCounts, Split
+from flybloom.held_out import HeldOutCounts, Split, most_rows
 from flybloom.search_results import best_index
 from flybloom.split_scores import Scorer
 
@@ -63,25 +64,31 @@ def search(
     """Score every setting on every split; keep the counts and the held-out novelties of the best one."""
     found = Found(np.full((len(settings), len(splits)), np.nan), np.zeros(len(settings)), np.zeros(len(settings)))
     n_done = 0
-    for (m, s), pair in _grouped(range(len(settings)), lambda at: (settings[at].m, settings[at].s)).items():
+    pairs = _grouped(range(len(settings)), lambda at: (settings[at].m, settings[at].s))
+    for (m, s), pair in sorted(pairs.items(), reverse=True):  # the largest, which are often the best, first
         start = time.perf_counter()
         winners = hash_rows(m, s, max(settings[at].rho for at in pair))
-        held_out = HeldOutCounts(winners, codes, m, seed, n_jobs)
-        hashing = time.perf_counter() - start
+        fit_time = (time.perf_counter() - start) / len(pair)
+        held_out = HeldOutCounts(winners, codes, m, most_rows(splits, codes), seed, n_jobs)
         for rho, group in sorted(_grouped(pair, lambda at: settings[at].rho).items()):
+            decays = [settings[at].params["decay"] for at in group]
             start = time.perf_counter()
             held_out.grow(rho)
-            growing = time.perf_counter() - start
-            decays = [settings[at].params["decay"] for at in group]
+            found.fit_times[group] = (fit_time + (time.perf_counter() - start) / len(group)) / len(splits)
             start = time.perf_counter()
             for i, split in enumerate(splits):
                 with held_out.without(split):
                     found.scores[group, i] = score(held_out, split, decays)
-            found.score_times[group] = (time.perf_counter() - start) / (len(group) * len(splits))
-            found.fit_times[group] = (hashing / len(pair) + growing / len(group)) / len(splits)
-            _keep_if_best(found, held_out, splits, dict(zip(group, decays, strict=True)))
+            found.score_times[group] = (time.perf_counter() - start) / len(group) / len(splits)
             n_done += len(group)
             report(n_done, len(settings))
+        best = best_index(found.scores)
+        if best in pair:
+            found.best, found.counts, found.novelty = best, _nothing(), _nothing()  # makes room first
+            held_out.start_anew()
+            held_out.grow(settings[best].rho)
+            found.novelty = _held_out_novelty(held_out, splits, settings[best].params["decay"])
+            found.counts = held_out.counts.astype(filters.count_dtype(held_out.class_count))
         del winners, held_out  # before the next pair needs the room
     return found
 
@@ -94,17 +101,13 @@ def _grouped(positions: Iterable[int], key: Callable[[int], Any]) -> dict[Any, l
     return groups
 
 
-def _keep_if_best(found: Found, held_out: HeldOutCounts, splits: list[Split], decays: dict[int, float]) -> None:
-    """Remember counts and held-out novelties if one of these settings is the best so far."""
-    best = best_index(found.scores)
-    if best not in decays or best == found.best:
-        return
-    found.best, found.counts, found.novelty = best, _nothing(), _nothing()  # makes room first
+def _held_out_novelty(held_out: HeldOutCounts, splits: list[Split], decay: float) -> Novelty:
+    """Return the novelty of each row where it is tested: the mean over splits, NaN if there are none."""
     total, n_tests = np.zeros((held_out.codes.size, held_out.class_count.size)), np.zeros(held_out.codes.size)
     for split in splits:
         with held_out.without(split):
-            np.add.at(total, split.test, held_out.novelty(split, decays[best]))
+            np.add.at(total, split.test, held_out.novelty(split, decay))
         np.add.at(n_tests, split.test, 1)
     with np.errstate(invalid="ignore"):  # rows that no split tests become NaN
         total /= n_tests[:, None]
-    found.counts, found.novelty = held_out.counts.copy(), total
+    return total

@@ -49,8 +49,8 @@ def make_scorer(scoring: Any, X: Features, y: Array, classes: Array) -> Scorer:
     scorer = check_scoring(FlyBloomClassifier(), scoring=scoring)
 
     def score(held_out: HeldOutCounts, split: Split, decays: Sequence[float]) -> Scores:
-        answers = _answers(held_out, split, decays, classes)
-        return [float(scorer(of_decay, X[split.test], y[split.test])) for of_decay in answers]
+        rows, labels = (X, y) if split.leaves_itself else (X[split.test], y[split.test])
+        return [float(scorer(answers, rows, labels)) for answers in _answers(held_out, split, decays, classes)]
 
     return score
 
