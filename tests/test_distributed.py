@@ -23,7 +23,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 cluster_library = pytest.importorskip("distributed")
 
-from flybloom import _dask_session, _worker, distributed  # noqa: E402
+from flybloom import _dask_blocks, _dask_inputs, _dask_session, _worker, distributed  # noqa: E402
 
 
 def small(**parameters):
@@ -285,8 +285,10 @@ def test_a_group_holds_one_block_at_a_time(digits):
     blocks = da.from_array(X, chunks=(50, 64)).map_blocks(load, dtype=X.dtype, meta=X[:0])
     with dask.config.set(num_workers=1):
         distributed.fit(small(), blocks, y)
+        groups = _dask_blocks._groups(_dask_inputs.aligned(blocks, y, None))
     assert len(alive) == 2 * 36
     assert max(alive) == 1
+    assert [len(group) for group in groups] == [9, 9, 9, 9]
 
 
 def test_workers_are_sent_neither_connections_nor_counts(digits):

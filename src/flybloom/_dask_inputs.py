@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import dask.array as da
@@ -78,13 +77,13 @@ def _column(values: Any, X: Any) -> Any:
     if is_frame(values):
         return values if values.ndim == 1 or len(values.columns) != 1 else values[values.columns[0]]
     if not isinstance(values, da.Array):
-        values = da.from_array(np.asarray(values), chunks=-1)
+        values = np.asarray(values)
     if values.ndim == 2 and values.shape[1] == 1:  # noqa: PLR2004
         values = values[:, 0]
-    is_known = not any(math.isnan(n) for part in (values, X) if not is_frame(part) for n in part.chunks[0])
-    if is_known and not is_frame(X) and values.ndim == 1 and values.shape[0] == X.shape[0]:
-        return values.rechunk((X.chunks[0],))
-    return values
+    if not is_frame(X) and values.ndim == 1 and values.shape[0] == X.shape[0]:  # never so where sizes are unknown
+        cut = (X.chunks[0],)
+        return values.rechunk(cut) if isinstance(values, da.Array) else da.from_array(values, chunks=cut)
+    return values if isinstance(values, da.Array) else da.from_array(values, chunks=-1)
 
 
 def n_blocks_of(collection: Any) -> int:
