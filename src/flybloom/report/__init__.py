@@ -1,0 +1,53 @@
+"""A report on a fitted classifier: facts first, as a dictionary, then one self-contained page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from flybloom.report.html import render
+from flybloom.report.summary import facts
+
+__all__ = ["facts", "render", "report"]
+
+
+def report(
+    model: Any, X: Any, y: Any, path: str | Path | None = None, *, title: str | None = None, image_shape: Any = None
+) -> str:
+    """Return a page on how a classifier does on test rows: readable without scripts, in light and dark, in one file.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier
+        A fitted classifier.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Test rows.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    path : str or Path, default=None
+        A file to write the page to as well.
+    title : str, default=None
+        Title of the page.
+    image_shape : tuple of int, default=None
+        Height and width where rows are images: rows that were mistaken are then shown.
+
+    Returns
+    -------
+    str
+        The page, HTML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifier
+    >>> from flybloom.report import report
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = FlyBloomClassifier(random_state=0).fit(X[:1000], y[:1000])
+    >>> page = report(model, X[1000:], y[1000:], image_shape=(8, 8))
+    >>> page.startswith("<!doctype html>"), "<script" in page
+    (True, False)
+    """
+    page = render(facts(model, X, y, title=title, image_shape=image_shape))
+    if path is not None:
+        Path(path).write_text(page, encoding="utf-8")
+    return page

@@ -1,0 +1,142 @@
+"""From facts to a page: one file, no scripts, everything escaped."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from flybloom.report.images import grey_image, heat_image
+
+MOST_CELLS = 26  # classes up to which a matrix is a table; beyond, a picture
+ACCENT = (181, 72, 42)
+
+
+def render(facts: dict[str, Any]) -> str:
+    """Return the page that shows what `facts` found.
+
+    Parameters
+    ----------
+    facts : dict
+        What ``flybloom.report.facts`` returns.
+
+    Returns
+    -------
+    str
+        The page, HTML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifier
+    >>> from flybloom.report import facts, render
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = FlyBloomClassifier(random_state=0).fit(X[:1000], y[:1000])
+    >>> "<h1>Digits &lt;b&gt;</h1>" in render(facts(model, X[1000:], y[1000:], title="Digits <b>"))
+    True
+    """
+    try:
+        from jinja2 import Environment  # noqa: PLC0415  # an extra, so only here
+    except ImportError as error:
+        msg = "Reports need jinja2, which is not installed. Install it with: pip install 'flybloom[report]'"
+        raise ImportError(msg) from error
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(number=number, percent=percent, size=size, grey_image=grey_image)
+    template = resources.files("flybloom.report").joinpath("page.html.jinja").read_text(encoding="utf-8")
+    return environment.from_string(template).render(
+        facts=facts,
+        confusion=_matrix(facts["labels"], facts["confusion"], _shares(facts["confusion"]), "d"),
+        similarities={
+            of: _matrix(
+                facts["similarity"]["labels"], facts["similarity"][of], _spread(facts["similarity"][of]), decimals
+            )
+            for of, decimals in (("filters", ".3f"), ("familiarity", ".2f"))
+        },
+        novelty_bars=_novelty_bars(facts["novelty"]),
+        calibration_bars=_calibration_bars(facts["calibration"]),
+    )
+
+
+def number(value: float | None, decimals: int = 3) -> str:
+    """Return a number with so many decimals, or a dash for none."""
+    if value is None:
+        return "\u2013"
+    return f"{value:,.{decimals}f}".replace(",", "\u202f")
+
+
+def percent(value: float | None, decimals: int = 1) -> str:
+    """Return a share in percent, or a dash for none."""
+    return "\u2013" if value is None else f"{100 * value:.{decimals}f}\u202f%"
+
+
+def size(n_bytes: float) -> str:
+    """Return a number of bytes in a unit that fits."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if n_bytes < 1024 or unit == "GiB":  # noqa: PLR2004
+            break
+        n_bytes /= 1024
+    return f"{n_bytes:.{0 if unit == 'B' else 1}f}\u202f{unit}"
+
+
+def _shares(confusion: Any) -> Any:
+    """Return each row of a confusion matrix as shares of its sum."""
+    matrix = np.asarray(confusion, np.float64)
+    return matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
+
+
+def _spread(similarity: Any) -> Any:
+    """Return similarities from 0, the least beside the diagonal, to 1, the largest; 0 on the diagonal."""
+    matrix = np.asarray(similarity, np.float64)
+    beside = matrix[~np.eye(len(matrix), dtype=bool)]
+    if beside.size == 0:
+        return np.zeros_like(matrix)
+    result = (matrix - beside.min()) / ((beside.max() - beside.min()) or 1.0)
+    np.fill_diagonal(result, 0)
+    return result
+
+
+def _matrix(labels: list[str], values: Any, heat: Any, form: str) -> dict[str, Any]:
+    """Return a matrix as the template shows it: a table of cells, or a picture where there are too many classes."""
+    heat = np.asarray(heat)
+    if len(labels) > MOST_CELLS:
+        return {"labels": labels, "picture": heat_image(heat, ACCENT)}
+    cells = [
+        [
+            {"text": _short(format(value, form)), "heat": round(float(heat[i, j]), 3), "is_diagonal": i == j}
+            for j, value in enumerate(row)
+        ]
+        for i, row in enumerate(values)
+    ]
+    return {"labels": labels, "cells": cells}
+
+
+def _short(text: str) -> str:
+    """Return a number below one without its zero, to save room in narrow cells."""
+    return text[1:] if text.startswith("0.") else text
+
+
+def _novelty_bars(novelty: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return bars of a histogram, heights in percent of the tallest, those told wrong on top."""
+    tallest = max(right + wrong for right, wrong in zip(novelty["right"], novelty["wrong"], strict=True)) or 1
+    return [
+        {
+            "from": novelty["edges"][i],
+            "to": novelty["edges"][i + 1],
+            "right": right,
+            "wrong": wrong,
+            "right_height": 100 * right / tallest,
+            "wrong_height": 100 * wrong / tallest,
+        }
+        for i, (right, wrong) in enumerate(zip(novelty["right"], novelty["wrong"], strict=True))
+    ]
+
+
+def _calibration_bars(calibration: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the bins that hold rows, with confidence and accuracy in percent."""
+    bins = zip(calibration["rows"], calibration["confidence"], calibration["accuracy"], strict=True)
+    return [
+        {"at": i, "rows": rows, "confidence": confidence, "accuracy": accuracy}
+        for i, (rows, confidence, accuracy) in enumerate(bins)
+        if rows
+    ]

@@ -1,0 +1,221 @@
+"""The report: facts that are true, and a page that is safe, complete and needs nothing."""
+
+import base64
+import json
+import re
+import struct
+import sys
+import zlib
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_matrix, log_loss
+from sklearn.neighbors import KNeighborsClassifier
+
+from flybloom import FlyBloomClassifier
+from flybloom.report import facts, render, report
+from flybloom.report.html import number, percent, size
+from flybloom.report.images import grey_image, heat_image
+
+pytest.importorskip("jinja2")
+NASTY = '<script>alert("1")</script>'
+VOID = {"meta", "img"}
+
+
+@pytest.fixture(scope="module")
+def model(digits):
+    """A small classifier of the first 1000 digits."""
+    X, y = digits
+    return FlyBloomClassifier(2048, n_winners=32, random_state=0).fit(X[:1000], y[:1000])
+
+
+@pytest.fixture(scope="module")
+def test_rows(digits):
+    """The other digits."""
+    return digits[0][1000:], digits[1][1000:]
+
+
+@pytest.fixture(scope="module")
+def found(model, test_rows):
+    """Facts about them."""
+    return facts(model, *test_rows, image_shape=(8, 8))
+
+
+class Page(HTMLParser):
+    """Reads a page; knows its tags, texts and attributes, and refuses tags that do not match."""
+
+    def __init__(self, page):
+        """Read at once."""
+        super().__init__()
+        self.tags, self.open, self.texts, self.attributes = [], [], [], []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        """Keep the tag."""
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        """Keep a tag without contents."""
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+
+    def handle_endtag(self, tag):
+        """Check that it was the last to be opened."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        """Keep the text."""
+        self.texts.append(data.strip())
+
+
+def test_facts_are_those_of_scikit_learn(model, test_rows, found):
+    """Scores and confusion, computed elsewhere."""
+    X, y = test_rows
+    predicted = model.predict(X)
+    assert found["scores"]["accuracy"] == pytest.approx(accuracy_score(y, predicted))
+    assert found["scores"]["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(y, predicted))
+    assert found["scores"]["log_loss"] == pytest.approx(log_loss(y, model.predict_proba(X)))
+    assert found["confusion"] == confusion_matrix(y, predicted).tolist()
+    assert found["scores"]["mistakes"] == (y != predicted).sum()
+
+
+def test_facts_add_up(model, test_rows, found):
+    """Histograms and bins hold every row once; pairs hold what the confusion holds; occupancy is that of the counts."""
+    y = test_rows[1]
+    assert sum(found["novelty"]["right"]) + sum(found["novelty"]["wrong"]) == len(y)
+    assert sum(found["novelty"]["wrong"]) == found["scores"]["mistakes"]
+    assert sum(found["calibration"]["rows"]) == len(y)
+    rights = [n * a for n, a in zip(found["calibration"]["rows"], found["calibration"]["accuracy"], strict=True) if n]
+    assert sum(rights) == pytest.approx(found["scores"]["accuracy"] * len(y))
+    confusion = np.array(found["confusion"])
+    for pair in found["pairs"]:
+        a, b = int(pair["a"]), int(pair["b"])
+        assert pair["mistakes"] == confusion[a, b] + confusion[b, a]
+        assert all({example["label"], example["predicted"]} == {pair["a"], pair["b"]} for example in pair["examples"])
+    np.testing.assert_allclose([c["occupancy"] for c in found["classes"]], (model.counts_ > 0).mean(axis=1))
+
+
+def test_facts_are_plain_and_the_page_follows_from_them_alone(found):
+    """Written to json and read again they give the same page."""
+    assert render(json.loads(json.dumps(found))) == render(found)
+
+
+def test_the_page_is_whole_and_loads_nothing(model, test_rows, tmp_path):
+    """Tags match, no scripts, no addresses but data inside; written to the file as returned."""
+    page = report(model, *test_rows, tmp_path / "report.html", image_shape=(8, 8))
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+    parsed = Page(page)
+    assert not {"script", "link", "iframe", "object"} & set(parsed.tags)
+    sources = [value for _, name, value in parsed.attributes if name in {"src", "href", "action"}]
+    assert sources
+    assert all(source.startswith("data:image/png;base64,") for source in sources)
+    assert not [name for _, name, _ in parsed.attributes if name.startswith("on")]
+    assert "url(" not in page
+    for heading in (
+        "Confusion",
+        "Hardest pairs",
+        "Class similarity",
+        "Calibration",
+        "Novelty",
+        "Classes",
+        "Parameters",
+    ):
+        assert heading in parsed.texts
+
+
+def test_labels_names_and_title_are_escaped(digits):
+    """Whatever they hold, they stay text."""
+    X, y = digits
+    frame = pd.DataFrame(X, columns=[f"{NASTY}{i}" for i in range(64)])
+    labels = np.array([NASTY, "b & c", "'\"quotes\"'"])[y % 3]
+    model = FlyBloomClassifier(256, n_winners=8, random_state=0).fit(frame[:1000], labels[:1000])
+    page = report(model, frame[1000:], labels[1000:], title=NASTY)
+    parsed = Page(page)
+    assert "script" not in parsed.tags
+    assert NASTY not in page
+    assert NASTY in parsed.texts
+    assert "b & c" in parsed.texts
+
+
+def test_labels_never_learned_count_as_mistakes(model, test_rows):
+    """They get a row of the confusion, and the page says so."""
+    X, y = test_rows
+    found = facts(model, X, np.where(y == 3, 12, y))
+    assert found["scores"]["unlearned_rows"] == (y == 3).sum()
+    assert found["labels"][-1] == "12"
+    assert found["classes"][-1]["occupancy"] is None
+    assert "never learned" in render(found)
+
+
+def test_many_classes_make_a_picture_instead_of_a_table(rng):
+    """Thirty classes, of which two have no test rows."""
+    X, y = rng.random((300, 12)), np.arange(300) % 30
+    model = FlyBloomClassifier(256, n_winners=8, random_state=0).fit(X, y)
+    page = report(model, X[y < 28], y[y < 28])
+    Page(page)
+    assert page.count('class="picture"') == 3
+    assert 'class="heat"' not in page
+
+
+def test_sparse_rows_and_one_class_are_reported(digits):
+    """No row is mistaken, and nothing divides by zero."""
+    X, y = digits
+    model = FlyBloomClassifier(256, n_winners=8, scaling="none", random_state=0).partial_fit(X[y == 3], y[y == 3])
+    found = facts(model, sparse.csr_matrix(X[y == 3]), y[y == 3])
+    assert found["scores"]["accuracy"] == 1
+    assert found["pairs"] == []
+    Page(render(found))
+
+
+def test_pictures_are_valid_png():
+    """Their chunks have right sums, and their pixels are those of the array."""
+    values = np.arange(6.0).reshape(2, 3)
+    for address, channels in ((grey_image(values), 1), (heat_image(values / 5, (1, 2, 3)), 4)):
+        data = base64.b64decode(address.removeprefix("data:image/png;base64,"))
+        assert data[:8] == b"\x89PNG\r\n\x1a\n"
+        at, chunks = 8, {}
+        while at < len(data):
+            length = struct.unpack(">I", data[at : at + 4])[0]
+            name, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
+            assert zlib.crc32(name + body) == struct.unpack(">I", data[at + 8 + length : at + 12 + length])[0]
+            chunks[name] = body
+            at += 12 + length
+        assert struct.unpack(">II", chunks[b"IHDR"][:8]) == (3, 2)
+        pixels = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(2, 1 + 3 * channels)[:, 1:]
+        np.testing.assert_array_equal(pixels.reshape(2, 3, channels)[..., -1], (values / 5 * 255).round())
+    assert grey_image(np.ones((2, 2)))
+
+
+def test_numbers_are_written_for_people():
+    """Thin spaces between thousands, dashes for nothing, units that fit."""
+    assert number(12345.678, 1) == "12\u202f345.7"
+    assert (number(None), percent(None)) == ("\u2013", "\u2013")
+    assert percent(0.1234) == "12.3\u202f%"
+    assert [size(n) for n in (5, 2048, 3 * 2**20, 2**41)] == [
+        "5\u202fB",
+        "2.0\u202fKiB",
+        "3.0\u202fMiB",
+        "2048.0\u202fGiB",
+    ]
+
+
+def test_what_cannot_be_reported_is_refused(model, test_rows, digits):
+    """Other models, and images of another size."""
+    with pytest.raises(TypeError, match=r"must be a FlyBloomClassifier. Got KNeighborsClassifier instead"):
+        facts(KNeighborsClassifier().fit(*digits), *test_rows)
+    with pytest.raises(ValueError, match=r"must multiply to the 64 features of X. Got \(7, 8\) instead"):
+        facts(model, *test_rows, image_shape=(7, 8))
+
+
+def test_without_jinja_the_page_says_what_to_install(found, monkeypatch):
+    """Facts need no extra."""
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=re.escape("pip install 'flybloom[report]'")):
+        render(found)
