@@ -206,6 +206,69 @@ def test_inspect_shows_models_hashes_and_checkpoints(model, tmp_path, data):
     assert "checkpoint after rows  1,797" in run("inspect", tmp_path / "saved" / "checkpoint.fly")
 
 
+def test_tune_saves_the_best_model_of_the_search(frame, data, tmp_path):
+    """The same scores and counts as the library's search, a picture, and a table."""
+    (tmp_path / "grid.toml").write_text(
+        "n_components = [100, 200]\nn_connections = [8]\nn_winners = [4, 8]\ndecay = [0.4]"
+    )
+    options = ["--grid", tmp_path / "grid.toml", "--cv", "3", "--picture", tmp_path / "heat.png", "--json"]
+    found = json.loads(run("tune", data, "-t", "label", "-o", tmp_path / "best.fly", *options))
+    search = flybloom.FlyBloomClassifierCV(
+        [100, 200], n_connections=[8], n_winners=[4, 8], decay=[0.4], cv=3, random_state=0
+    ).fit(frame.drop(columns="label"), frame["label"])
+    assert found["best_score"] == search.best_score_
+    assert found["settings"] == 4
+    assert len(found["best"]) == 4
+    assert_same_model(flybloom.load(tmp_path / "best.fly"), search.best_estimator_)
+    assert (tmp_path / "heat.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--grid", "nowhere", "which is no file"),
+        ("--grid", "bad.toml", "is not TOML"),
+        ("--grid", "other.toml", "names m. Expected lists for n_components"),
+        ("--cv", "many", "expected a number of folds such as 10, or loo"),
+    ],
+)
+def test_tune_refuses_what_it_cannot_read(data, tmp_path, monkeypatch, option, value, message):
+    """With the exit code of a wrong command line."""
+    monkeypatch.chdir(tmp_path)
+    Path("bad.toml").write_text("n_winners = [")
+    Path("other.toml").write_text("m = [3]")
+    assert message in run("tune", data, "-t", "label", "-o", "best.fly", option, value, code=2)
+
+
+def test_report_writes_the_page_of_the_library(frame, data, model, tmp_path):
+    """The page on stdout's word, the facts as JSON."""
+    options = ["-t", "label", "-o", tmp_path / "page.html", "--image", "8x8"]
+    found = json.loads(run("report", model, "--data", data, *options, "--json"))
+    expected = (fitted(frame).predict(frame.drop(columns="label")) == frame["label"]).mean()
+    assert found["scores"]["accuracy"] == expected
+    page = (tmp_path / "page.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "data:image/png" in page
+    assert "expected height and width" in run("report", model, "--data", data, *options[:-1], "8", code=2)
+
+
+def test_a_cluster_learns_and_predicts_the_same(frame, tmp_path, model):
+    """On a cluster of this machine, from CSV."""
+    frame.to_csv(tmp_path / "digits.csv", index=False)
+    run("train", tmp_path / "digits.csv", "-t", "label", "-o", tmp_path / "c.fly", *SIZES, "--cluster", "local")
+    assert_same_model(flybloom.load(tmp_path / "c.fly"), flybloom.load(model))
+    alone = run("predict", model, tmp_path / "digits.csv")
+    assert run("predict", model, tmp_path / "digits.csv", "--cluster", "local") == alone
+
+
+def test_a_cluster_reads_tables_only(tmp_path):
+    """Other files are refused before a cluster has work."""
+    np.save(tmp_path / "rows.npy", np.zeros((3, 65)))
+    assert "a cluster reads Parquet, CSV or TSV" in run(
+        "train", tmp_path / "rows.npy", "-t", "0", "-o", tmp_path / "x.fly", "--cluster", "local", code=3
+    )
+
+
 def test_failures_end_with_their_codes(data, model, tmp_path, frame):
     """And one sentence on stderr, which names what is wrong."""
     (tmp_path / "broken.fly").write_bytes(b"broken")

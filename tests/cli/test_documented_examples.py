@@ -25,6 +25,8 @@ def folder(tmp_path_factory):
     iris[iris.index % 3 != 0].to_csv(folder / "old.csv", index=False)
     iris[iris.index % 3 == 0].to_csv(folder / "new.csv", index=False)
     iris[::50].assign(species="virginica").to_csv(folder / "wrong.csv", index=False)
+    grid = re.search(r"```toml\n(.*?)```", DOCS.read_text(), re.DOTALL)
+    (folder / "grid.toml").write_text(grid[1])
     return folder
 
 

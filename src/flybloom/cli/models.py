@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flybloom.cli.console import progress
-from flybloom.exceptions import ModelFileError
+from flybloom.exceptions import ModelFileError, SourceError
 
 if TYPE_CHECKING:
     from flybloom import FlyBloomClassifier
+    from flybloom._typing import Array, Features
     from flybloom.blocks import Block, Blocks
 
 
@@ -37,6 +38,25 @@ def blocks_for(model: FlyBloomClassifier, source: str, target: str | None, block
         n_features=model.n_features_in_,
         block_rows=block_rows,
     )
+
+
+def read_all(blocks: Blocks) -> tuple[Features, Array]:
+    """Return all rows and labels of a source at once, for what needs them more than once."""
+    import numpy as np  # noqa: PLC0415 - heavy
+    from scipy import sparse  # noqa: PLC0415
+
+    from flybloom._validation import NamedRows  # noqa: PLC0415
+
+    parts: list[Block] = []
+    if for_each_block(blocks, "reading", parts.append) == 0:
+        msg = f"{blocks.parts[0].name}: no rows. Expected at least one."
+        raise SourceError(msg)
+    labels = np.concatenate([block.y for block in parts if block.y is not None])
+    first = parts[0].X
+    if isinstance(first, NamedRows):
+        return NamedRows(np.concatenate([block.X.array for block in parts]), first.names), labels
+    stack = sparse.vstack if sparse.issparse(first) else np.concatenate
+    return stack([block.X for block in parts]), labels
 
 
 def for_each_block(blocks: Blocks, stage: str, use: Callable[[Block], object]) -> int:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from flybloom import theory
 from flybloom._sklearn_compat import safe_indexing
 from flybloom._typing import Array
-from flybloom._validation import check_labels, united_classes
+from flybloom._validation import NamedRows, check_labels, united_classes
 
 FORMAT = 1
 """Version of the dictionary's layout."""
@@ -71,7 +71,7 @@ def facts(
     predicted = model.predict(X)
     seconds = time.perf_counter() - start
     y = check_labels(y, predicted)
-    rows = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    rows = _as_array(X)
     if image_shape is not None and math.prod(image_shape) != rows.shape[1]:
         msg = (
             f"The 'image_shape' parameter must multiply to the {rows.shape[1]} features of X. "
@@ -102,6 +102,13 @@ def facts(
         "parameters": {name: _plain(value) for name, value in sorted(model.get_params().items())},
         "timings": {"predict_seconds": seconds, "rows_per_second": len(y) / max(seconds, 1e-9)},
     }
+
+
+def _as_array(X: Any) -> Array:
+    """Return rows of any kind as an array."""
+    if isinstance(X, NamedRows):
+        return X.array
+    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
 
 
 def _scores(model: Any, y: Array, predicted: Array, probability: Array, confusion: Array) -> dict[str, Any]:
@@ -176,7 +183,7 @@ def _examples(
     """Return rows that were mistaken: as images, or with the features that spoke most for the mistake."""
     if at.size == 0:
         return []
-    taken = safe_indexing(X, at)
+    taken = NamedRows(X.array[at], X.names) if isinstance(X, NamedRows) else safe_indexing(X, at)
     for_mistake = model.explain(taken, predicted[at], of="familiarity")
     for_truth = model.explain(taken, y[at], of="familiarity")
     names = getattr(model, "feature_names_in_", [f"feature {f}" for f in range(rows.shape[1])])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flybloom.cli import cluster
 from flybloom.cli.console import Stopwatch, print_result
 from flybloom.cli.models import blocks_for, for_each_block, load_classifier
 from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, Model, Source
@@ -25,6 +26,7 @@ def command(
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="A column to leave out, if MODEL knows no names of features.")
     ] = None,
+    cluster_address: Annotated[str | None, typer.Option("--cluster", help=cluster.HELP)] = None,
     block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
@@ -43,6 +45,13 @@ def command(
         def predict(block: Block) -> None:
             writer.write(classifier.predict(block.X), classifier.predict_proba(block.X) if probabilities else None)
 
-        n_rows = for_each_block(blocks_for(classifier, source, target, block_rows), "predicting", predict)
+        if cluster_address is None:
+            n_rows = for_each_block(blocks_for(classifier, source, target, block_rows), "predicting", predict)
+        else:
+            n_rows = 0
+            parts = cluster.predictions(classifier, source, cluster_address, probabilities=probabilities)
+            for labels, shares in parts:
+                writer.write(labels, shares)
+                n_rows += len(labels)
     if output is not None:
         print_result({"predictions": str(output), **watch.facts(n_rows)}, as_json=json)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flybloom.cli import cluster
 from flybloom.cli.console import Stopwatch, print_result, progress
 from flybloom.cli.models import load_classifier
 from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, Output, Source, Target, names, size
+
+if TYPE_CHECKING:
+    from flybloom import FlyBloomClassifier
 
 
 def command(
@@ -37,6 +42,7 @@ def command(
     ] = None,
     every: Annotated[str, typer.Option(help="When to save a checkpoint: after 60s, or after 100000 rows.")] = "60s",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")] = False,
+    cluster_address: Annotated[str | None, typer.Option("--cluster", help=cluster.HELP)] = None,
     block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
@@ -46,6 +52,9 @@ def command(
     The source is read twice, for the scaling and to learn, unless --single-pass or --scaling none is given.
     """
     every_rows, every_seconds = _interval(every)
+    if cluster_address is not None and (checkpoint is not None or single_pass or like is not None):
+        msg = "--cluster does not go with --checkpoint, --single-pass or --like. Leave them out."
+        raise typer.BadParameter(msg)
     n_components, n_connections, n_winners = size(components), size(connections), size(winners)
 
     from flybloom import FlyBloomClassifier, read_blocks  # noqa: PLC0415 - heavy
@@ -69,6 +78,10 @@ def command(
     if columns is None and hasattr(model, "feature_names_in_"):
         columns = model.feature_names_in_.tolist()
     watch = Stopwatch()
+    if cluster_address is not None:
+        cluster.train(model, source, target, columns, cluster_address, progress=sys.stderr.isatty())
+        _save(model, output, watch, as_json=json)
+        return
     with progress(read_blocks(source, target).n_rows()) as tell:
         train_on(
             model,
@@ -83,9 +96,14 @@ def command(
             resume=resume,
             progress=tell,
         )
+    _save(model, output, watch, as_json=json)
+
+
+def _save(model: FlyBloomClassifier, path: Path, watch: Stopwatch, *, as_json: bool) -> None:
+    """Save the model and print what was done."""
     facts = watch.facts(int(model.class_count_.sum()))
-    model.save(output)
-    print_result({"model": str(output), "classes": model.classes_.size, **facts}, as_json=json)
+    model.save(path)
+    print_result({"model": str(path), "classes": model.classes_.size, **facts}, as_json=as_json)
 
 
 def _interval(text: str) -> tuple[int | None, float | None]:

@@ -1,0 +1,55 @@
+"""flybloom report: a page on how good a model is, and why."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flybloom.cli.console import print_result
+from flybloom.cli.models import blocks_for, load_classifier, read_all
+from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, Model, Target
+
+
+def command(
+    model: Model,
+    data: Annotated[str, typer.Option("--data", "-d", help="Labelled rows to test with; as SOURCE elsewhere.")],
+    target: Target,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write, HTML.")] = Path("report.html"),
+    title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
+    image: Annotated[str | None, typer.Option(help="Rows are images of this height and width, such as 28x28.")] = None,
+    block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Write a page on what MODEL gets right and wrong: one file, readable without scripts.
+
+    --json prints all facts of the page as well.
+    """
+    image_shape = _shape(image)
+    classifier = load_classifier(model, jobs)
+    rows, labels = read_all(blocks_for(classifier, data, target, block_rows))
+
+    from flybloom.report import facts, render  # noqa: PLC0415 - heavy
+
+    found = facts(classifier, rows, labels, title=title or f"Report on {model.name}", image_shape=image_shape)
+    output.write_text(render(found), encoding="utf-8")
+    if json:
+        print_result(found, as_json=True)
+    else:
+        names = ("accuracy", "balanced_accuracy", "mistakes")
+        scores = {name: found["scores"][name] for name in names}
+        print_result({"page": str(output), "rows": len(labels), **scores}, as_json=False)
+
+
+def _shape(text: str | None) -> tuple[int, int] | None:
+    """Return height and width."""
+    if text is None:
+        return None
+    try:
+        height, width = (int(number) for number in text.split("x"))
+    except ValueError:
+        msg = f"expected height and width such as 28x28. Got {text!r}."
+        raise typer.BadParameter(msg, param_hint="--image") from None
+    return height, width

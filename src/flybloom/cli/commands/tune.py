@@ -1,0 +1,113 @@
+"""flybloom tune: find the best settings for data, in one pass."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from flybloom.cli.console import Stopwatch, print_result, print_table
+from flybloom.cli.models import read_all
+from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, Output, Source, Target, names
+
+GRIDS = ("auto", "paper")
+PARAMETERS = ("n_components", "n_connections", "n_winners", "decay")
+
+
+def command(
+    source: Source,
+    target: Target,
+    output: Output,
+    grid: Annotated[
+        str, typer.Option(help="auto, paper, or a TOML file with a list for each of: " + ", ".join(PARAMETERS))
+    ] = "auto",
+    cv: Annotated[str, typer.Option(help="Number of folds, or loo to leave out one row at a time.")] = "10",
+    scoring: Annotated[str, typer.Option(help="What to maximise: the name of a scikit-learn score.")] = "accuracy",
+    features: Annotated[
+        str | None, typer.Option(help="Columns of the features, separated by commas; without it, all but the target.")
+    ] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw a heat map of the scores to this PNG file.")] = None,
+    unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
+    scaling: Annotated[str, typer.Option(help="none, center or standard.")] = "standard",
+    seed: Annotated[int, typer.Option(help="Seed of the connections.")] = 0,
+    most: Annotated[int, typer.Option(min=1, help="How many of the best settings to print.")] = 5,
+    block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Try a grid of settings on SOURCE with exact cross-validation, and save the best model.
+
+    The rows are held in memory and hashed once for each pair of sizes; everything else is read off the counts.
+    """
+    settings, folds = _grid(grid), _folds(cv)
+
+    from flybloom import FlyBloomClassifierCV, read_blocks  # noqa: PLC0415 - heavy
+    from flybloom.search_results import best_settings  # noqa: PLC0415
+
+    rows, labels = read_all(read_blocks(source, target, features=names(features), block_rows=block_rows))
+    watch = Stopwatch()
+    search = FlyBloomClassifierCV(
+        **settings, cv=folds, scoring=scoring, signed=not unsigned, scaling=scaling, random_state=seed, n_jobs=jobs,
+        verbose=True,
+    ).fit(rows, labels)  # fmt: skip
+    search.best_estimator_.save(output)
+    if picture is not None:
+        _draw(search, picture)
+    table = best_settings(search.cv_results_, most)
+    facts = {
+        "model": str(output),
+        "best_score": search.best_score_,
+        "temperature": search.temperature_,
+        "settings": len(search.cv_results_["params"]),
+        **watch.facts(len(labels)),
+    }
+    print_result({**facts, "best": table} if json else facts, as_json=json)
+    if not json:
+        typer.echo()
+        print_table(
+            [name.replace("_", " ") for name in table[0]],
+            [[str(v) if i == 0 else v for i, v in enumerate(row.values())] for row in table],
+        )
+
+
+def _grid(text: str) -> dict[str, Any]:
+    """Return what is tried of each parameter."""
+    if text in GRIDS:
+        return dict.fromkeys(PARAMETERS, text)
+    path = Path(text)
+    if not path.is_file():
+        msg = f"expected auto, paper, or a TOML file. Got {text!r}, which is no file."
+        raise typer.BadParameter(msg, param_hint="--grid")
+    try:
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        msg = f"{text} is not TOML: {error}."
+        raise typer.BadParameter(msg, param_hint="--grid") from None
+    unknown = sorted(settings.keys() - set(PARAMETERS))
+    if unknown:
+        msg = f"{text} names {', '.join(unknown)}. Expected lists for {', '.join(PARAMETERS)}."
+        raise typer.BadParameter(msg, param_hint="--grid")
+    return settings
+
+
+def _folds(text: str) -> int | str:
+    """Return a number of folds, or loo."""
+    if text == "loo":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        msg = f"expected a number of folds such as 10, or loo. Got {text!r}."
+        raise typer.BadParameter(msg, param_hint="--cv") from None
+
+
+def _draw(search: Any, path: Path) -> None:
+    """Write a heat map of the scores."""
+    import matplotlib as mpl  # noqa: PLC0415 - an extra
+
+    mpl.use("agg")
+    from flybloom.plots import TuningDisplay  # noqa: PLC0415
+
+    TuningDisplay.from_estimator(search).figure_.savefig(path, dpi=130, bbox_inches="tight")
