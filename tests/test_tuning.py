@@ -92,6 +92,17 @@ def test_groups_are_handed_on(some):
     assert_array_equal(with_groups.cv_results_["mean_test_score"], as_pairs.cv_results_["mean_test_score"])
 
 
+def test_splits_may_be_masks_or_count_from_the_end(some):
+    """As they index an array."""
+    X, y = some
+    is_test = np.arange(300) % 3 == 0
+    numbers = small(cv=[(np.flatnonzero(~is_test), np.flatnonzero(is_test))]).fit(X, y)
+    for cv in ([(~is_test, is_test)], [(np.flatnonzero(~is_test) - 300, np.flatnonzero(is_test) - 300)]):
+        search = small(cv=cv).fit(X, y)
+        assert_array_equal(search.cv_results_["mean_test_score"], numbers.cv_results_["mean_test_score"])
+        assert_array_equal(search.oof_novelty_, numbers.oof_novelty_)
+
+
 def test_temperature_lowers_the_log_loss_of_held_out_rows(some):
     """Against temperature 1, and against its neighbours."""
     search = small(cv=4).fit(*some)
