@@ -1,6 +1,7 @@
 """FlyBloomClassifierCV: grids, splits, out-of-sample outputs, memory, and what it refuses without harm."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -90,6 +91,17 @@ def test_groups_are_handed_on(some):
     with_groups = small(cv=GroupKFold(3)).fit(X, y, groups=groups)
     as_pairs = small(cv=list(GroupKFold(3).split(X, y, groups))).fit(X, y)
     assert_array_equal(with_groups.cv_results_["mean_test_score"], as_pairs.cv_results_["mean_test_score"])
+
+
+def test_splits_may_be_masks_or_count_from_the_end(some):
+    """As they index an array."""
+    X, y = some
+    is_test = np.arange(300) % 3 == 0
+    numbers = small(cv=[(np.flatnonzero(~is_test), np.flatnonzero(is_test))]).fit(X, y)
+    for cv in ([(~is_test, is_test)], [(np.flatnonzero(~is_test) - 300, np.flatnonzero(is_test) - 300)]):
+        search = small(cv=cv).fit(X, y)
+        assert_array_equal(search.cv_results_["mean_test_score"], numbers.cv_results_["mean_test_score"])
+        assert_array_equal(search.oof_novelty_, numbers.oof_novelty_)
 
 
 def test_temperature_lowers_the_log_loss_of_held_out_rows(some):
@@ -200,6 +212,21 @@ def test_memory_is_estimated_and_refused_beforehand(some, monkeypatch):
     with pytest.raises(MemoryError, match="raise max_memory"):
         search.set_params(max_memory=None).fit(*some)
     assert not hasattr(search, "classes_")
+
+
+@pytest.mark.parametrize("cv", ["loo", 3])
+def test_a_fit_needs_no_more_memory_than_estimated(rng, cv):
+    """Measured; and the estimate is not a wild one."""
+    X, y = rng.standard_normal((20_000, 6)).astype(np.float32), np.arange(20_000) % 30
+    grid = {"n_components": [300, 600], "n_connections": [2], "n_winners": [40, 150], "decay": [0.2, 1.0]}
+    search = FlyBloomClassifierCV(**grid, cv=cv, random_state=0)
+    search.fit(X[:200], y[:200])  # compiles
+    tracemalloc.start()
+    search.fit(X, y)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    estimate = search.estimate_memory(*X.shape, 30)
+    assert estimate / 2 < most < estimate
 
 
 def test_available_memory_is_the_least_that_the_system_says(monkeypatch, tmp_path):

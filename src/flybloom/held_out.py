@@ -46,12 +46,13 @@ class Split(NamedTuple):
 
 def fold_splits(pairs: Iterable[tuple[Array, Array]], codes: Codes) -> list[Split]:
     """Return the splits that pairs of training and test rows describe."""
-    splits = []
-    for train, test in pairs:
+    splits, rows = [], np.arange(codes.size)
+    for some, others in pairs:
+        train, test = rows[some], rows[others]  # which may be masks
         left = np.bincount(train, minlength=codes.size)
         removed = np.flatnonzero(left != 1)
         class_count = np.bincount(codes[train], minlength=codes.max() + 1)
-        splits.append(Split(np.asarray(test), removed, 1 - left[removed], class_count))
+        splits.append(Split(test, removed, 1 - left[removed], class_count))
     return splits
 
 
