@@ -168,6 +168,7 @@ def test_csv_of_many_pieces_is_read_alike(tmp_path, rng):
     """Whole numbers come first, then others: the type does not depend on where a file is cut."""
     values = np.concatenate([np.arange(200_000) % 100, rng.integers(0, 100, 200_000) / 8])
     pd.DataFrame({"a": values, "b": values, "y": np.arange(400_000) % 2}).to_csv(tmp_path / "a.csv", index=False)
+    assert len(next(iter(read_blocks(tmp_path / "a.csv", "y")))) == 32768
     X, y = gathered(read_blocks(tmp_path / "a.csv", "y"))
     assert_array_equal(X[:, 1], values)
     assert y.dtype == np.int64
@@ -220,9 +221,9 @@ def test_bad_tables_are_refused_with_place_and_advice(tmp_path, frame, spoil, me
 
 def test_labels_that_change_their_type_are_refused(tmp_path):
     """A CSV file that begins with numbers."""
-    lines = ["a,y", *["1,3"] * 900_000, "1,new"]
+    lines = ["a,y", *["1,3"] * 1_500_000, "1,new"]
     (tmp_path / "t.csv").write_text("\n".join(lines))
-    with pytest.raises(SourceError, match=r"t.csv, line 900002: the column 'y' began as int64, but then.*'new'"):
+    with pytest.raises(SourceError, match=r"t.csv, line 1500002: the column 'y' began as int64, but then.*'new'"):
         gathered(read_blocks(tmp_path / "t.csv", "y"))
 
 

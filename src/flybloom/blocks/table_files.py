@@ -176,11 +176,9 @@ class _Peekable:
         return self.begin.split(b"\n", 1)[0] + b"\n"
 
     def read(self, n: int) -> bytes:
-        """Return up to n bytes."""
-        if self.begin:
-            piece, self.begin = self.begin[:n], self.begin[n:]
-            return piece
-        return bytes(self.stream.read(n))
+        """Return n bytes, or what is left."""
+        piece, self.begin = self.begin[:n], self.begin[n:]
+        return piece + bytes(self.stream.read(n - len(piece))) if len(piece) < n else piece
 
     def close(self) -> None:
         """Leave closing to whoever opened the stream."""

@@ -1,0 +1,249 @@
+"""The command line: what each command does to files, and how each failure ends."""
+
+import inspect
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from pyarrow import parquet
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from typer.testing import CliRunner
+
+import flybloom
+from flybloom.cli import commands
+from flybloom.cli.app import EXIT_CODES, app
+from flybloom.cli.options import size
+from laws.test_learning import assert_same_model
+
+NAMES = sorted(path.stem for path in Path(commands.__path__[0]).glob("[a-z]*.py"))
+DOCS = Path(__file__).parents[2] / "docs" / "command-line.md"
+SIZES = ["--components", "200", "--winners", "8"]
+
+
+def run(*arguments, code=0, **options):
+    """Run the command line in this process, and return what it prints to stdout."""
+    result = CliRunner().invoke(app, [*map(str, arguments)], **options)
+    assert result.exit_code == code, (result.stdout, result.stderr, result.exception)
+    return result.stdout if code == 0 else result.stderr
+
+
+@pytest.fixture
+def frame(digits):
+    """Digits as a table."""
+    X, y = digits
+    return pd.DataFrame(X, columns=[f"p{i}" for i in range(64)]).assign(label=y)
+
+
+@pytest.fixture
+def data(frame, tmp_path):
+    """A Parquet file of Digits."""
+    frame.to_parquet(tmp_path / "digits.parquet", row_group_size=500)
+    return tmp_path / "digits.parquet"
+
+
+@pytest.fixture
+def model(data, tmp_path):
+    """A model that was trained on the command line."""
+    run("train", data, "-t", "label", "-o", tmp_path / "model.fly", *SIZES)
+    return tmp_path / "model.fly"
+
+
+def fitted(frame):
+    """The model that the library makes of the same rows."""
+    model = flybloom.FlyBloomClassifier(200, n_winners=8, random_state=0)
+    return model.fit(frame.drop(columns="label"), frame["label"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_help_and_a_section_with_an_example(name):
+    """Each option is explained; the page shows the command at work."""
+    printed = run(name, "--help", env={"COLUMNS": "200"})
+    assert f"flybloom {name.replace('_', '-')}" in printed or "Usage" in printed
+    for option in re.findall(r"^  (?:-\w, )?(--[\w-]+)(?: <[\w ]+>)?(.*)$", printed, re.MULTILINE):
+        assert option[1].strip(), option
+    section = DOCS.read_text().split(f"\n## {name.replace('_', '-')}\n")[1].split("\n## ")[0]
+    assert f"flybloom {name.replace('_', '-')} " in section
+
+
+def test_help_imports_nothing_heavy():
+    """So it answers at once."""
+    code = """
+import sys
+from flybloom.cli import main
+sys.argv = ["flybloom", *sys.argv[1:]]
+try:
+    main()
+except SystemExit:
+    pass
+heavy = {"numba", "numpy", "pandas", "pyarrow", "scipy", "sklearn", "safetensors"} & set(sys.modules)
+assert not heavy, heavy
+"""
+    for arguments in (["--help"], ["train", "--help"], ["--version"]):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_missing_extra_says_how_to_install_it(tmp_path):
+    """On stderr, with exit code 1."""
+    for module in ("typer", "pyarrow"):
+        code = f"""
+import sys, importlib.util
+sys.modules[{module!r}] = None
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == {module!r} else find(name, *rest)
+from flybloom.cli import main
+sys.argv = ["flybloom", "train", "x.csv", "--target", "y", "--output", "m.fly"]
+open("x.csv", "w").write("a,y\\n1,2\\n")
+main()
+"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert done.returncode == 1
+        assert "pip install 'flybloom[" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_sizes_are_spelled_in_three_ways():
+    """And nothing else."""
+    assert [size(text) for text in ("64", "20x", "10%", "auto")] == [64, 20.0, 0.1, "auto"]
+    assert all(isinstance(size(text), float) for text in ("20x", "10%"))
+    assert "expected a number such as 64" in run("train", "a", "-t", "b", "-o", "c", "--winners", "many", code=2)
+    assert "expected seconds such as 60s" in run("train", "a", "-t", "b", "-o", "c", "--every", "day", code=2)
+
+
+def test_train_makes_the_model_of_fit(frame, model):
+    """Bit for bit."""
+    loaded = flybloom.load(model)
+    assert_same_model(loaded, fitted(frame))
+    assert loaded.feature_names_in_.tolist() == list(frame)[:-1]
+
+
+def test_train_from_standard_input_takes_a_single_pass(frame, tmp_path):
+    """Two passes are refused with the way out."""
+    text = frame.to_csv(index=False)
+    arguments = ["train", "-", "-t", "label", "-o", tmp_path / "m.fly", *SIZES]
+    assert "--single-pass" in run(*arguments, input=text, code=3)
+    printed = json.loads(run(*arguments, "--single-pass", "--json", input=text))
+    assert printed["rows"] == 1797
+    assert flybloom.load(tmp_path / "m.fly").class_count_.sum() == 1797
+
+
+def test_train_can_be_resumed(data, model, tmp_path):
+    """And ends with the same model; other settings are refused."""
+    arguments = ["train", data, "-t", "label", "-o", tmp_path / "m.fly", *SIZES, "--checkpoint", tmp_path / "saved"]
+    run(*arguments, "--every", "500")
+    assert "earlier training" in run(*arguments, code=6)
+    run(*arguments, "--resume")
+    assert_same_model(flybloom.load(tmp_path / "m.fly"), flybloom.load(model))
+    assert "random_state was '0' and is '1'" in run(*arguments, "--resume", "--seed", "1", code=6)
+
+
+def test_learn_forget_and_merge_change_files_as_the_library_does(frame, data, model, tmp_path):
+    """What is learned twice and forgotten once is the model again."""
+    before = flybloom.load(model)
+    run("learn", model, data, "-t", "label", "--block-rows", "500")
+    assert_same_model(flybloom.load(model), before + before)
+    printed = json.loads(run("forget", model, data, "-t", "label", "-o", tmp_path / "once.fly", "--json"))
+    assert printed["rows_left"] == 1797
+    assert_same_model(flybloom.load(tmp_path / "once.fly"), before)
+    run("merge", tmp_path / "once.fly", tmp_path / "once.fly", "-o", tmp_path / "twice.fly")
+    assert_same_model(flybloom.load(tmp_path / "twice.fly"), before + before)
+    frame[:300].to_csv(tmp_path / "part.csv", index=False)
+    run("train", tmp_path / "part.csv", "-t", "label", "-o", tmp_path / "part.fly", "--like", model)
+    run("merge", tmp_path / "once.fly", tmp_path / "part.fly", "-o", tmp_path / "more.fly")
+    expected = fitted(frame).partial_fit(frame[:300].drop(columns="label"), frame["label"][:300])
+    assert_same_model(flybloom.load(tmp_path / "more.fly"), expected)
+
+
+def test_predict_writes_what_the_library_predicts(frame, data, model, tmp_path):
+    """As CSV to stdout and to a file, and as Parquet, with probabilities on request."""
+    loaded = flybloom.load(model)
+    X = frame.drop(columns="label")
+    for suffix, read in (("csv", pd.read_csv), ("parquet", pd.read_parquet)):
+        run("predict", model, data, "-o", tmp_path / f"out.{suffix}", "--probabilities", "--block-rows", "500")
+        written = read(tmp_path / f"out.{suffix}")
+        assert_array_equal(written["prediction"], loaded.predict(X))
+        assert list(written)[1:] == [f"probability_{label}" for label in range(10)]
+        assert_array_equal(written.iloc[:, 1:], loaded.predict_proba(X))
+    assert run("predict", model, data).split() == ['"prediction"', *map(str, loaded.predict(X))]
+    assert parquet.read_schema(tmp_path / "out.parquet").names[0] == "prediction"
+
+
+def test_a_prediction_that_fails_leaves_no_file(frame, model, tmp_path):
+    """Not even a part of one."""
+    frame.assign(p3=np.where(frame.index > 1000, np.nan, 1)).to_csv(tmp_path / "bad.csv", index=False)
+    before = set(tmp_path.iterdir())
+    printed = run("predict", model, tmp_path / "bad.csv", "-o", tmp_path / "out.csv", "--block-rows", "400", code=3)
+    assert "column 'p3' has" in printed
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_evaluate_agrees_with_scikit_learn(frame, data, model):
+    """Accuracy, balanced accuracy, and what holds for each class; labels never met count as wrong."""
+    predicted = flybloom.load(model).predict(frame.drop(columns="label"))
+    printed = json.loads(run("evaluate", model, data, "-t", "label", "--json"))
+    assert printed["accuracy"] == pytest.approx(accuracy_score(frame["label"], predicted))
+    assert printed["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(frame["label"], predicted))
+    assert sum(entry["rows"] for entry in printed["confusion"]) == 1797
+    frame.assign(label=77).to_parquet(data)
+    assert json.loads(run("evaluate", model, data, "-t", "label", "--json"))["accuracy"] == 0
+
+
+def test_inspect_shows_models_hashes_and_checkpoints(model, tmp_path, data):
+    """All of it as JSON as well."""
+    printed = json.loads(run("inspect", model, "--json"))
+    assert printed["rows"] == 1797
+    assert printed["parameters"]["n_components"] == 200
+    assert printed["bytes"] == model.stat().st_size
+    flybloom.FlyHash(20, random_state=0).fit(np.eye(5)).save(tmp_path / "hash.fly")
+    assert "FlyHash" in run("inspect", tmp_path / "hash.fly")
+    run("train", data, "-t", "label", "-o", tmp_path / "m.fly", *SIZES, "--checkpoint", tmp_path / "saved")
+    assert "checkpoint after rows  1,797" in run("inspect", tmp_path / "saved" / "checkpoint.fly")
+
+
+def test_failures_end_with_their_codes(data, model, tmp_path, frame):
+    """And one sentence on stderr, which names what is wrong."""
+    (tmp_path / "broken.fly").write_bytes(b"broken")
+    other = tmp_path / "other.fly"
+    run("train", data, "-t", "label", "-o", other, *SIZES, "--seed", "5")
+    frame.assign(label=3).to_csv(tmp_path / "threes.csv", index=False)
+    flybloom.FlyHash(20, random_state=0).fit(np.eye(5)).save(tmp_path / "hash.fly")
+    for code, message, arguments in [
+        (3, "the column 'no', the target, is not there", ["train", data, "-t", "no", "-o", other]),
+        (3, "There is no file", ["predict", model, "nowhere.csv"]),
+        (3, "unknown kind of output", ["predict", model, data, "-o", tmp_path / "x.txt"]),
+        (4, "is not a file that flybloom saved", ["inspect", tmp_path / "broken.fly"]),
+        (4, "is a FlyHash. Expected a FlyBloomClassifier", ["predict", tmp_path / "hash.fly", data]),
+        (5, "seed_ (0 and 5)", ["merge", model, other, "-o", tmp_path / "x.fly"]),
+        (5, "Cannot forget 1797 rows of class 3", ["forget", model, tmp_path / "threes.csv", "-t", "label"]),
+        (1, "No such file", ["inspect", tmp_path / "none.fly"]),
+        (1, "The 'decay' parameter of FlyBloomClassifier", ["train", data, "-t", "label", "-o", other, "--decay", "7"]),
+        (2, "Missing option", ["train", data]),
+    ]:
+        printed = run(*arguments, code=code)
+        assert message in printed
+        assert "Traceback" not in printed
+
+
+def test_debug_shows_where_an_error_came_from(tmp_path):
+    """For whoever wants to report it."""
+    result = CliRunner().invoke(app, ["--debug", "inspect", str(tmp_path / "none.fly")])
+    assert isinstance(result.exception, FileNotFoundError)
+
+
+def test_exit_codes_are_documented():
+    """All of them, in the table of the page."""
+    table = re.findall(r"^\| (\d+) \|", DOCS.read_text(), re.MULTILINE)
+    assert {int(code) for code in table} == {0, 2, *EXIT_CODES.values()}
+
+
+def test_the_default_block_size_is_that_of_the_library():
+    """It is written twice, because the command line must not import the library for its help."""
+    from flybloom.cli.options import DEFAULT_BLOCK_ROWS  # noqa: PLC0415
+
+    assert inspect.signature(flybloom.read_blocks).parameters["block_rows"].default == DEFAULT_BLOCK_ROWS
