@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import flybloom
 from flybloom import FlyBloomClassifier, FlyHash
 
 X = np.zeros((4, 3))
@@ -11,3 +12,8 @@ model = FlyBloomClassifier(n_components=64, decay=1.0).fit(X, [0, 1, 0, 1], samp
 model = model.partial_fit(X, [0, 1, 2, 1], classes=[0, 1, 2, 3])
 labels = model.predict(X)
 novelty: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = model.novelty(X)
+model = (model + model).merge(model).forget(X, [0, 1, 2, 1])
+total = sum([model, model], start=model - model)
+for block in flybloom.read_blocks((X, [0, 1, 0, 1]), "y", block_rows=2):
+    model = model.partial_fit(block.X, block.y)
+model = flybloom.train(FlyBloomClassifier(n_components=64), (X, [0, 1, 0, 1]), "y")
