@@ -20,14 +20,14 @@ import numpy as np
 from flybloom import load
 from stream import write_file
 
-N_FILES = 2
+N_FILES = 1
 
 
 def start(folder: Path, output: Path, *options: str) -> subprocess.Popen:
     """Start a training."""
     command = [
         sys.executable, "-m", "flybloom.cli", "train", folder / "data", "--target", "label", "--output", output,
-        "--components", "8192", "--block-rows", "2048", *options,
+        "--components", "1024", "--block-rows", "2048", *options,
     ]  # fmt: skip
     return subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL)
 

@@ -29,16 +29,22 @@ def whole(header: dict, arrays: bytes) -> bytes:
     return len(text).to_bytes(8, "little") + text + arrays
 
 
-def repaired(header: dict, arrays: bytes) -> bytes:
-    """Give a file the checksum that it should have, as far as its header makes sense."""
+def described(header: dict) -> dict:
+    """Return the description in a header."""
+    return json.loads(header["__metadata__"]["flybloom"].split(" ", 1)[1])
+
+
+def repaired(header: dict, description: dict, arrays: bytes) -> bytes:
+    """Make a file of a description, with the checksum that it should have, as far as its header makes sense."""
+    text = json.dumps(description)
     types = {"U8": "|u1", "U16": "<u2", "U32": "<u4", "U64": "<u8", "F64": "<f8"}
-    digest = hashlib.sha256(header["__metadata__"]["description"].encode("utf-8", "surrogatepass"))
+    digest = hashlib.sha256(text.encode())
     for name in sorted(key for key in header if key != "__metadata__"):
         entry = header[name]
         begin, end = entry["data_offsets"]
         shape = tuple(entry["shape"])
         digest.update(f"\0{name} {types.get(entry['dtype'])} {shape}\0".encode() + arrays[begin:end])
-    header["__metadata__"]["checksum"] = digest.hexdigest()
+    header["__metadata__"] = {"flybloom": f"{digest.hexdigest()} {text}"}
     return whole(header, arrays)
 
 
@@ -101,7 +107,7 @@ def change_the_header(data, _others, rng):
 def change_the_description(data, _others, rng):
     """One value of the description is absurd; the checksum is right."""
     header, arrays = parts(data)
-    description = json.loads(header["__metadata__"]["description"])
+    description = described(header)
     node = description
     while True:
         keys = [*node] if isinstance(node, dict) else [*range(len(node))]
@@ -110,8 +116,7 @@ def change_the_description(data, _others, rng):
             break
         node = node[key]
     node[key] = ABSURD[rng.integers(len(ABSURD))]
-    header["__metadata__"]["description"] = json.dumps(description)
-    return repaired(header, arrays)
+    return repaired(header, description, arrays)
 
 
 def change_the_arrays(data, _others, rng):
@@ -124,7 +129,7 @@ def change_the_arrays(data, _others, rng):
     for name in header:
         if name != "__metadata__" and rng.random() < 0.3:
             header[name]["shape"] = header[name]["shape"][::-1]
-    return repaired(header, bytes(changed))
+    return repaired(header, described(header), bytes(changed))
 
 
 MUTATIONS = [

@@ -64,8 +64,9 @@ def test_import_is_light_and_compiles_nothing():
     code = f"""
 import sys, sklearn.utils.validation
 before = set(sys.modules)
-import flybloom
-heavy = {{"dask", "distributed", "matplotlib", "numba", "pandas", "polars", "pyarrow", "typer"}}
+import flybloom, flybloom.blocks, flybloom.training
+assert flybloom.FlyBloomClassifier and flybloom.FlyBloomClassifierCV and flybloom.FlyBloomNovelty and flybloom.load
+heavy = {{"dask", "distributed", "matplotlib", "numba", "pandas", "polars", "pyarrow", "rich", "typer"}}
 found = heavy & (set(sys.modules) - before)
 assert not found, found
 {COMPILED}

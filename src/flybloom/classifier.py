@@ -29,7 +29,9 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
     ``decay=1`` this is FBFC of the paper [1]_, a Bloom filter for each class; below, FBFC*.
 
     The counts are all that is learned. So learning block by block, in any order, on any number of threads gives the
-    same model as learning all at once, bit for bit.
+    same model as learning all at once, bit for bit. Models can be merged, and rows forgotten, just as exactly.
+
+    Many threads may score with one model while another learns: each call sees a `partial_fit` whole, or not at all.
 
     Parameters
     ----------

@@ -21,6 +21,7 @@ from safetensors.numpy import save as serialized
 from flybloom._typing import Array
 from flybloom.exceptions import ModelFileError
 
+KEY = "flybloom"  # of the metadata of safetensors: the checksum, a space, and the description
 LENGTH_BYTES = 8  # safetensors begins with the length of its header
 MOST_HEADER_BYTES = 100_000_000  # what safetensors itself allows
 TYPES = {"U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64, "F64": np.float64}
@@ -30,7 +31,7 @@ def write_file(path: str | os.PathLike[str], description: dict[str, Any], arrays
     """Write a file so that a crash at any moment leaves the old one or the new one."""
     target = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
     text = json.dumps(description, allow_nan=False)
-    metadata = {"description": text, "checksum": _checksum(text, arrays)}
+    metadata = {KEY: f"{_checksum(text, arrays)} {text}"}  # one entry: safetensors would order several at random
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:
@@ -66,9 +67,8 @@ def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, A
     _check_header_length(path)
     try:
         with safetensors.safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            text, checksum = metadata.get("description"), metadata.get("checksum")
-            if text is None or checksum is None:
+            checksum, _, text = (file.metadata() or {}).get(KEY, "").partition(" ")
+            if not text:
                 raise ModelFileError(_not_ours(path))
             for name in file.keys():  # noqa: SIM118 - not a dict
                 if file.get_slice(name).get_dtype() not in TYPES:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import flybloom
 from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash
 
 X = np.zeros((4, 3))
@@ -19,3 +20,8 @@ pairs = model.most_similar_classes(2, of="familiarity")
 shares = model.explain(X, labels=1)
 detector = FlyBloomNovelty(contamination=0.1, recovery=100).fit(X).forget(X[:1], positions=[0])
 is_outlier = detector.predict(X) == -1
+model = (model + model).merge(model).forget(X, [0, 1, 2, 1])
+total = sum([model, model], start=model - model)
+for block in flybloom.read_blocks((X, [0, 1, 0, 1]), "y", block_rows=2):
+    model = model.partial_fit(block.X, block.y)
+model = flybloom.train(FlyBloomClassifier(n_components=64), (X, [0, 1, 0, 1]), "y")
