@@ -86,6 +86,16 @@ def test_fit_predict_judges_each_row_without_itself(rows, decay):
         assert labels[i] == (-1 if score < model.offset_ else 1)
 
 
+@given(labelled_rows(integers=True), st.floats(0, 1))
+def test_anchors_are_constant_columns(rows, anchors):
+    """Beside the standardised ones, and nothing else."""
+    model = detector(scaling="standard", anchors=anchors).fit(rows.X)
+    scaled = reference.standardise(rows.X)
+    ones = np.ones((len(scaled), int(np.ceil(anchors * scaled.shape[1]))), np.float32)
+    plain = detector(n_connections=model.n_connections_).fit(np.hstack([scaled, ones]))
+    assert_array_equal(model.counts_, plain.counts_)
+
+
 @given(labelled_rows(integers=True))
 def test_sparse_rows_score_as_dense_ones(rows):
     """Learning, scoring and forgetting."""
