@@ -62,7 +62,7 @@ def test_every_public_name_is_documented():
 def test_import_is_light_and_compiles_nothing():
     """No frames, plots or clusters but what scikit-learn itself imports; no kernel has been compiled."""
     code = f"""
-import sys, sklearn.utils.validation
+import sys, sklearn.model_selection
 before = set(sys.modules)
 import flybloom, flybloom.blocks, flybloom.training
 assert flybloom.FlyBloomClassifier and flybloom.FlyBloomClassifierCV and flybloom.FlyBloomNovelty and flybloom.load
