@@ -5,7 +5,12 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
-from flybloom.calibration import LEAST_TEMPERATURE, MOST_TEMPERATURE, expected_calibration_error, fitted_temperature
+from flybloom.tuning.calibration import (
+    LEAST_TEMPERATURE,
+    MOST_TEMPERATURE,
+    expected_calibration_error,
+    fitted_temperature,
+)
 
 
 def log_loss(novelty, codes, temperature):

@@ -23,7 +23,8 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 cluster_library = pytest.importorskip("distributed")
 
-from flybloom import _dask_blocks, _dask_inputs, _dask_session, _worker, distributed  # noqa: E402
+from flybloom import distributed  # noqa: E402
+from flybloom.distributed import _blocks, _inputs, _session, _worker  # noqa: E402
 
 
 def small(**parameters):
@@ -127,10 +128,10 @@ def test_progress_is_shown_on_stderr_alone(scheduler, digits, capsys):
 
 def test_a_cluster_is_started_and_left_again(cluster):
     """By address; afterwards Dask computes as before."""
-    with _dask_session.connect(cluster.scheduler_address) as client:
-        assert _dask_session.active_client() is client
-        assert _dask_session.n_threads() == 4
-    assert _dask_session.active_client() is None
+    with _session.connect(cluster.scheduler_address) as client:
+        assert _session.active_client() is client
+        assert _session.n_threads() == 4
+    assert _session.active_client() is None
 
 
 def test_blocks_that_live_on_the_cluster_are_counted_there(cluster, frame):
@@ -285,7 +286,7 @@ def test_a_group_holds_one_block_at_a_time(digits):
     blocks = da.from_array(X, chunks=(50, 64)).map_blocks(load, dtype=X.dtype, meta=X[:0])
     with dask.config.set(num_workers=1):
         distributed.fit(small(), blocks, y)
-        groups = _dask_blocks._groups(_dask_inputs.aligned(blocks, y, None))
+        groups = _blocks._groups(_inputs.aligned(blocks, y, None))
     assert len(alive) == 2 * 36
     assert max(alive) == 1
     assert [len(group) for group in groups] == [9, 9, 9, 9]

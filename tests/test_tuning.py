@@ -19,8 +19,9 @@ from sklearn.model_selection import (
     cross_val_predict,
 )
 
-from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, _memory
-from flybloom.search_results import best_settings
+from flybloom import FlyBloomClassifier, FlyBloomClassifierCV
+from flybloom.tuning import memory
+from flybloom.tuning.results import best_settings
 
 SMALL = {"n_components": [64, 200], "n_connections": [4], "n_winners": [4, 8], "decay": [0.2, 1.0], "random_state": 0}
 
@@ -208,7 +209,7 @@ def test_memory_is_estimated_and_refused_beforehand(some, monkeypatch):
     monkeypatch.setattr(FlyBloomClassifierCV, "_winners", lambda *_: pytest.fail("hashed"))
     with pytest.raises(MemoryError, match=r"needs about 0.02 GiB, more than the 0.01 GiB available. Lower"):
         search.set_params(max_memory=10**7).fit(*some)
-    monkeypatch.setattr(_memory, "_of_machine", lambda: 10**7)
+    monkeypatch.setattr(memory, "_of_machine", lambda: 10**7)
     with pytest.raises(MemoryError, match="raise max_memory"):
         search.set_params(max_memory=None).fit(*some)
     assert not hasattr(search, "classes_")
@@ -233,16 +234,16 @@ def test_available_memory_is_the_least_that_the_system_says(monkeypatch, tmp_pat
     """Of the machine and of the container; None where neither says."""
     meminfo = tmp_path / "meminfo"
     meminfo.write_text("MemTotal: 900 kB\nMemAvailable:    700 kB\n")
-    monkeypatch.setattr(_memory, "MEMINFO", meminfo)
-    monkeypatch.setattr(_memory, "CGROUP", tmp_path)
-    assert _memory.available_memory() == 700 * 1024
+    monkeypatch.setattr(memory, "MEMINFO", meminfo)
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    assert memory.available_memory() == 700 * 1024
     (tmp_path / "memory.max").write_text("5000\n")
     (tmp_path / "memory.current").write_text("4500\n")
     (tmp_path / "memory.stat").write_text("anon 10\ninactive_file 200\n")
-    assert _memory.available_memory() == 700
+    assert memory.available_memory() == 700
     (tmp_path / "memory.max").write_text("max\n")
     meminfo.unlink()
-    assert _memory.available_memory() is None
+    assert memory.available_memory() is None
 
 
 BAD = [

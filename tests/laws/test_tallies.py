@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
 from flybloom import FlyBloomClassifier
-from flybloom._tally import Tally
+from flybloom.distributed._tally import Tally
 from laws.strategies import labelled_rows
 
 

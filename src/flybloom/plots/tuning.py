@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from flybloom._typing import Array
-from flybloom.grids import NAMES
+from flybloom.tuning.grids import NAMES
 
 
 class TuningDisplay:

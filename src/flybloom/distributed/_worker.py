@@ -18,10 +18,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length
 
 from flybloom._parallel import KERNEL_ROWS
-from flybloom._tally import Tally
 from flybloom._typing import Array, Features, Weights
 from flybloom._validation import check_labels, check_rows, check_weights
 from flybloom.classifier import FlyBloomClassifier
+from flybloom.distributed._tally import Tally
 from flybloom.projection import Projection
 from flybloom.scaling import ColumnMoments, column_moments
 

@@ -35,7 +35,7 @@ def fitted_temperature(novelty: Novelty, codes: Codes) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from flybloom.calibration import fitted_temperature
+    >>> from flybloom.tuning.calibration import fitted_temperature
     >>> novelty = np.array([[0.2, 0.6], [0.2, 0.6], [0.2, 0.6], [0.2, 0.6]])
     >>> fitted_temperature(novelty, np.array([0, 0, 0, 1]))  # three of four are right: exp(0.4 / T) = 3
     0.3641
@@ -81,7 +81,7 @@ def expected_calibration_error(y: Array, probability: Array, classes: Array, n_b
 
     Examples
     --------
-    >>> from flybloom.calibration import expected_calibration_error
+    >>> from flybloom.tuning.calibration import expected_calibration_error
     >>> expected_calibration_error(["a", "b"], [[0.9, 0.1], [0.9, 0.1]], ["a", "b"])  # half right, 0.9 sure
     0.4
     """

@@ -15,17 +15,17 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from flybloom._base import BaseFly
-from flybloom._memory import available_memory
 from flybloom._sklearn_compat import Interval, StrOptions, fit_context, validate_parameter_constraints
 from flybloom._typing import Array, Codes, Features, Novelty, Winners
 from flybloom._validation import check_labels, check_rows, unchanged_on_error, united_classes
-from flybloom.calibration import fitted_temperature
 from flybloom.classifier import FlyBloomClassifier
-from flybloom.grids import NAMES, as_list, candidates
-from flybloom.held_out import Split, fold_splits, leave_one_out
-from flybloom.search import Found, search
-from flybloom.search_results import cv_results
-from flybloom.split_scores import known_novelty, make_scorer
+from flybloom.tuning.calibration import fitted_temperature
+from flybloom.tuning.grids import NAMES, as_list, candidates
+from flybloom.tuning.held_out import Split, fold_splits, leave_one_out
+from flybloom.tuning.memory import available_memory
+from flybloom.tuning.results import cv_results
+from flybloom.tuning.search import Found, search
+from flybloom.tuning.split_scores import known_novelty, make_scorer
 
 WORDS = frozenset({"auto", "paper"})
 LEARNED = (  # what the best model has in common with the search

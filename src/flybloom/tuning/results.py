@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from flybloom._typing import Array
-from flybloom.grids import NAMES, Candidate
+from flybloom.tuning.grids import NAMES, Candidate
 
 
 def mean_scores(scores: Array) -> Array:

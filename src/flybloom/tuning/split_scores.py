@@ -11,7 +11,7 @@ from sklearn.metrics import check_scoring
 
 from flybloom._typing import Array, Codes, Features, Novelty
 from flybloom.classifier import FlyBloomClassifier
-from flybloom.held_out import HeldOutCounts, Split
+from flybloom.tuning.held_out import HeldOutCounts, Split
 
 Scores: TypeAlias = list[float]  # one for each decay
 Scorer: TypeAlias = Callable[[HeldOutCounts, Split, Sequence[float]], Scores]

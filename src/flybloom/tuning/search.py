@@ -11,10 +11,10 @@ import numpy as np
 
 from flybloom import filters
 from flybloom._typing import Array, Codes, Counts, Novelty, Winners
-from flybloom.grids import Candidate
-from flybloom.held_out import HeldOutCounts, Split, most_rows
-from flybloom.search_results import best_index
-from flybloom.split_scores import Scorer
+from flybloom.tuning.grids import Candidate
+from flybloom.tuning.held_out import HeldOutCounts, Split, most_rows
+from flybloom.tuning.results import best_index
+from flybloom.tuning.split_scores import Scorer
 
 HashRows: TypeAlias = Callable[[int, int, int], Winners]  # the winners for m, s and rho
 Report: TypeAlias = Callable[[int, int], None]  # how many of how many settings are done

@@ -20,13 +20,21 @@ except ImportError as error:
     msg = "flybloom.distributed needs Dask. Install it with: pip install 'flybloom[dask]'"
     raise ImportError(msg) from error
 
-from flybloom import _worker
-from flybloom._dask_blocks import fold
-from flybloom._dask_inputs import aligned, check_collection, has_numbers, is_frame, n_blocks_of, sample_of, split_off
-from flybloom._tally import Tally
 from flybloom._typing import Array
 from flybloom._validation import check_labels, unchanged_on_error, united_classes
 from flybloom.classifier import FlyBloomClassifier
+from flybloom.distributed import _worker
+from flybloom.distributed._blocks import fold
+from flybloom.distributed._inputs import (
+    aligned,
+    check_collection,
+    has_numbers,
+    is_frame,
+    n_blocks_of,
+    sample_of,
+    split_off,
+)
+from flybloom.distributed._tally import Tally
 
 __all__ = ["fit", "novelty", "partial_fit", "predict", "predict_proba"]
 

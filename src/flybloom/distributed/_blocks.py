@@ -16,7 +16,7 @@ import dask
 from dask.delayed import Delayed, delayed
 from dask.optimization import cull
 
-from flybloom._dask_session import compute, n_threads
+from flybloom.distributed._session import compute, n_threads
 
 T = TypeVar("T")
 
