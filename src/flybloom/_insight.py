@@ -9,21 +9,18 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from flybloom import explanation, filters, similarity
-from flybloom._base import BaseFly
-from flybloom._typing import Array, Codes, Counts, Novelty, Winners
+from flybloom._sharing import SharedCounts
+from flybloom._typing import Array, Codes, Novelty, Winners
 from flybloom._validation import check_labels
 
 FILTERS = ("filters", "familiarity")
 SCORES = ("novelty", "familiarity")
 
 
-class ClassInsight(BaseFly):
+class ClassInsight(SharedCounts):
     """Methods of `FlyBloomClassifier` that read the counts of a fitted model."""
 
-    classes_: Array
-    class_count_: Array
     decay: float
-    _counts: Counts
 
     def class_similarity(self, *, of: str = "filters") -> Array:
         """Return how similar each pair of classes is: the cosine between their filters.
@@ -51,7 +48,8 @@ class ClassInsight(BaseFly):
         check_is_fitted(self)
         _check_choice("of", of, FILTERS)
         self._validate_params()
-        return similarity.cosine_similarity(self._counts, self.decay, of_familiarity=of == "familiarity")
+        with self._reading() as learned:
+            return similarity.cosine_similarity(learned.counts, self.decay, of_familiarity=of == "familiarity")
 
     def most_similar_classes(self, k: int = 3, *, of: str = "filters") -> list[tuple[Any, Any, float]]:
         """Return the pairs of classes that are hardest to tell apart.
@@ -107,13 +105,16 @@ class ClassInsight(BaseFly):
         True
         """
         X = self._check_scoring(X)
-        codes = self._codes(check_labels(y, X))
-        result = np.empty((X.shape[0], self.classes_.size))
+        with self._reading() as learned:
+            codes = _codes(check_labels(y, X), learned.classes)
+            result = np.empty((X.shape[0], learned.classes.size))
 
-        def score(block: slice, winners: Winners) -> None:
-            result[block] = filters.left_out_novelty(winners, codes[block], self._counts, self.class_count_, self.decay)
+            def score(block: slice, winners: Winners) -> None:
+                result[block] = filters.left_out_novelty(
+                    winners, codes[block], learned.counts, learned.class_count, self.decay
+                )
 
-        self._for_winners(X, score)
+            self._for_winners(X, score)
         return result
 
     def explain(self, X: Any, labels: Any = None, *, of: str = "novelty") -> Array:
@@ -148,25 +149,27 @@ class ClassInsight(BaseFly):
         """
         _check_choice("of", of, SCORES)
         X = self._check_scoring(X)
-        given = None if labels is None else self._codes(np.broadcast_to(np.asarray(labels), X.shape[0]))
+        of_familiarity = of == "familiarity"
         connections, signs = self._projection.connections()
         result = np.empty((X.shape[0], self.n_features_in_))
+        with self._reading() as learned:
+            wanted = None if labels is None else np.broadcast_to(np.asarray(labels), X.shape[0])
+            given = None if wanted is None else _codes(wanted, learned.classes)
 
-        def divide(block: slice, winners: Winners) -> None:
-            if given is None:
-                codes = filters.most_familiar(
-                    filters.novelty(winners, self._counts, self.class_count_, self.decay), winners, self.seed_
+            def divide(block: slice, winners: Winners) -> None:
+                if given is None:
+                    novelty = filters.novelty(winners, learned.counts, learned.class_count, self.decay)
+                    codes = filters.most_familiar(novelty, winners, self.seed_)
+                else:
+                    codes = given[block]
+                rows = self._scaled(X[block])
+                rows = rows.toarray() if sparse.issparse(rows) else rows
+                rows = rows.astype(np.float32) if rows.dtype.kind == "f" else rows
+                result[block] = explanation.feature_shares(
+                    rows, winners, codes, connections, signs, learned.counts, self.decay, of_familiarity=of_familiarity
                 )
-            else:
-                codes = given[block]
-            rows = self._scaled(X[block])
-            rows = rows.toarray() if sparse.issparse(rows) else rows
-            rows = rows.astype(np.float32) if rows.dtype.kind == "f" else rows
-            result[block] = explanation.feature_shares(
-                rows, winners, codes, connections, signs, self._counts, self.decay, of_familiarity=of == "familiarity"
-            )
 
-        self._for_winners(X, divide)
+            self._for_winners(X, divide)
         return result
 
     def class_profiles(self, *, contrast: bool = True) -> Array:
@@ -196,21 +199,23 @@ class ClassInsight(BaseFly):
         """
         check_is_fitted(self)
         connections, signs = self._projection.connections()
-        return explanation.class_profiles(
-            self._counts, self.class_count_, connections, signs, self.n_features_in_, contrast=contrast
-        )
-
-    def _codes(self, labels: Array) -> Codes:
-        """Return the positions of labels in ``classes_``; unknown ones are refused."""
-        codes = np.clip(np.searchsorted(self.classes_, labels), 0, self.classes_.size - 1)
-        is_unknown = self.classes_[codes] != labels
-        if is_unknown.any():
-            msg = (
-                f"Labels must be among those learned, {self.classes_.tolist()}. "
-                f"Got {np.asarray(labels)[is_unknown][0]!r} instead. Learn rows of that class first."
+        with self._reading() as learned:
+            return explanation.class_profiles(
+                learned.counts, learned.class_count, connections, signs, self.n_features_in_, contrast=contrast
             )
-            raise ValueError(msg)
-        return codes
+
+
+def _codes(labels: Array, classes: Array) -> Codes:
+    """Return the positions of labels among the classes; unknown ones are refused."""
+    codes = np.clip(np.searchsorted(classes, labels), 0, classes.size - 1)
+    is_unknown = classes[codes] != labels
+    if is_unknown.any():
+        msg = (
+            f"Labels must be among those learned, {classes.tolist()}. "
+            f"Got {np.asarray(labels)[is_unknown][0]!r} instead. Learn rows of that class first."
+        )
+        raise ValueError(msg)
+    return codes
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
