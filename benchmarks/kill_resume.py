@@ -1,7 +1,7 @@
 """Kill a training with checkpoints 30 times at random moments, resume each: all models must be identical.
 
-Runs `flybloom train --checkpoint` on generated Parquet files, kills it with SIGKILL after a random time, then runs it
-with `--resume` until it ends. Compares the bytes of each model file with that of a training that was never interrupted.
+Trains on generated Parquet files in a process of its own, kills it with SIGKILL after a random time, then resumes it in
+another process. Compares the bytes of each model file with those of a training that was never interrupted.
 
     python benchmarks/kill_resume.py [NUMBER OF KILLS]
 """
@@ -9,59 +9,74 @@ with `--resume` until it ends. Compares the bytes of each model file with that o
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
+from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import numpy as np
 
-from flybloom import load
+from flybloom import FlyBloomClassifier, load, train
 from stream import write_file
 
-N_FILES = 1
+PROCESSES = get_context("forkserver")  # has imported everything, so that a kill meets work and no imports
 
 
-def start(folder: Path, output: Path, *options: str) -> subprocess.Popen:
-    """Start a training."""
-    command = [
-        sys.executable, "-m", "flybloom.cli", "train", folder / "data", "--target", "label", "--output", output,
-        "--components", "1024", "--block-rows", "2048", *options,
-    ]  # fmt: skip
-    return subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL)
+def train_to(folder: Path, output: Path, saved: Path | None) -> None:
+    """Train, going on from a checkpoint if there is one, and save the model."""
+    model = FlyBloomClassifier(4096, random_state=0)
+    options = {} if saved is None else {"checkpoint": saved, "every_rows": 4096, "resume": True}
+    train(model, folder / "data", "label", block_rows=2048, **options).save(output)
+
+
+def start(folder: Path, output: Path, saved: Path | None = None) -> BaseProcess:
+    """Start a training in another process."""
+    process = PROCESSES.Process(target=train_to, args=(folder, output, saved))
+    process.start()
+    return process
+
+
+def finished(process: BaseProcess) -> bool:
+    """Wait for a process, and return whether it came to its end."""
+    process.join()
+    return process.exitcode == 0
 
 
 def main() -> None:
     """Kill, resume, compare."""
     n_kills = int(sys.argv[1]) if len(sys.argv) > 1 else 30
     rng = np.random.default_rng(0)
+    PROCESSES.set_forkserver_preload(["flybloom.training", "pyarrow.parquet"])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        output, saved = folder / "resumed.fly", folder / "saved"
         (folder / "data").mkdir()
-        for number in range(N_FILES):
-            write_file(folder / "data", number)
-        began = time.perf_counter()
-        if start(folder, folder / "whole.fly").wait():
-            sys.exit("the uninterrupted training failed")
-        seconds = time.perf_counter() - began
+        write_file(folder / "data", 0)
+        for _ in range(2):  # the first time starts the server
+            began = time.perf_counter()
+            if not finished(start(folder, folder / "whole.fly")):
+                sys.exit("the uninterrupted training failed")
+            seconds = time.perf_counter() - began
         print(f"uninterrupted: {seconds:.1f} s", flush=True)
 
-        n_same = 0
-        for kill in range(n_kills):
-            output, saved = folder / "resumed.fly", folder / "saved"
-            options = ("--checkpoint", str(saved), "--every", "4096")
-            process = start(folder, output, *options)
-            time.sleep(rng.uniform(0.1, 1.0) * seconds)
+        n_same = n_killed = 0
+        while n_killed < n_kills:
+            process = start(folder, output, saved)
+            time.sleep(rng.uniform(0.0, 1.0) * seconds)
             process.kill()
-            was_killed = process.wait() != 0
-            rows = load(saved / "checkpoint.fly").class_count_.sum() if (saved / "checkpoint.fly").exists() else None
-            if start(folder, output, *options, "--resume").wait():
+            if finished(process):  # had ended before the kill
+                shutil.rmtree(saved)
+                continue
+            n_killed += 1
+            has_saved = (saved / "checkpoint.fly").exists()
+            rows = load(saved / "checkpoint.fly").class_count_.sum() if has_saved else "no"
+            if not finished(start(folder, output, saved)):
                 sys.exit("the resumed training failed")
             is_same = output.read_bytes() == (folder / "whole.fly").read_bytes()
             n_same += is_same
-            state = f"killed after {rows} saved rows" if was_killed else "had ended before the kill"
-            print(f"{kill + 1}: {state}, {'identical' if is_same else 'DIFFERENT'}", flush=True)
+            print(f"{n_killed}: {rows} rows had been saved, {'identical' if is_same else 'DIFFERENT'}", flush=True)
             output.unlink()
             shutil.rmtree(saved)
     print(f"{n_same} of {n_kills} models identical to the uninterrupted one")

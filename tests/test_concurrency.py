@@ -35,8 +35,8 @@ def blocks_of(digits):
 @pytest.mark.usefixtures("frequent_switches")
 def test_scores_are_those_of_some_number_of_whole_blocks(digits):
     """Each array of novelties that a thread gets is one that the model gives between two blocks."""
-    X, _ = digits
-    blocks = [*blocks_of(digits), *blocks_of(digits)]
+    X = np.tile(digits[0], (5, 1))  # several blocks of rows for each call
+    blocks = blocks_of(digits) * 5
     model, allowed = small().partial_fit(*blocks[0]), []
     for i in range(len(blocks)):
         state = small()

@@ -274,6 +274,7 @@ def test_failures_end_with_their_codes(data, model, tmp_path, frame):
     (tmp_path / "broken.fly").write_bytes(b"broken")
     other = tmp_path / "other.fly"
     run("train", data, "-t", "label", "-o", other, *SIZES, "--seed", "5")
+    frame.assign(label="three").to_csv(tmp_path / "words.csv", index=False)
     frame.assign(label=3).to_csv(tmp_path / "threes.csv", index=False)
     flybloom.FlyHash(20, random_state=0).fit(np.eye(5)).save(tmp_path / "hash.fly")
     for code, message, arguments in [
@@ -286,6 +287,7 @@ def test_failures_end_with_their_codes(data, model, tmp_path, frame):
         (5, "Cannot forget 1797 rows of class 3", ["forget", model, tmp_path / "threes.csv", "-t", "label"]),
         (1, "No such file", ["inspect", tmp_path / "none.fly"]),
         (1, "The 'decay' parameter of FlyBloomClassifier", ["train", data, "-t", "label", "-o", other, "--decay", "7"]),
+        (1, "The labels in y are strings", ["evaluate", model, tmp_path / "words.csv", "-t", "label"]),
         (2, "Missing option", ["train", data]),
     ]:
         printed = run(*arguments, code=code)
