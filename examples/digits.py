@@ -2,7 +2,7 @@
 
     python examples/digits.py FOLDER
 
-Prints a table and writes FOLDER/digits.png and FOLDER/index.html.
+Prints a table and writes FOLDER/index.html with a picture, digits.png, and a full report, report.html.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from flybloom import FlyBloomClassifier
 from flybloom.plots import ClassProfileDisplay
+from flybloom.report import report
 
 mpl.use("agg")
 from matplotlib import pyplot as plt
@@ -121,6 +122,7 @@ def page(rows: list[list[str]]) -> str:
 <table>
 {body}
 </table>
+<p><a href="report.html">Full report on the test images</a></p>
 <img src="digits.png" alt="What each class remembers, and how accuracy grows with the rows learned">
 </html>
 """
@@ -142,7 +144,10 @@ def main(folder: Path) -> None:
         )
     draw(FlyBloomClassifier(random_state=0).fit(X, y), learning_curve(*split), folder / "digits.png")
     (folder / "index.html").write_text(page(rows))
-    print(f"\nPage with the picture: {folder / 'index.html'}")
+    X_train, X_test, y_train, y_test = split
+    model = FlyBloomClassifier(random_state=0).fit(X_train, y_train)
+    report(model, X_test, y_test, folder / "report.html", title="flybloom on Digits", image_shape=(8, 8))
+    print(f"\nPage with the picture: {folder / 'index.html'}\nFull report: {folder / 'report.html'}")
 
 
 if __name__ == "__main__":
