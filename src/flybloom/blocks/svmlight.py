@@ -10,7 +10,6 @@ from itertools import islice
 from typing import BinaryIO, cast
 
 import numpy as np
-from sklearn.datasets import load_svmlight_file
 
 from flybloom.blocks.parts import FilePart, RawBlock, Wish
 from flybloom.exceptions import SourceError
@@ -21,6 +20,8 @@ class SvmlightFile(FilePart):
 
     def read(self, wish: Wish) -> Iterator[RawBlock]:
         """Parse a few lines at a time."""
+        from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - heavy, and hardly ever needed
+
         if wish.features is not None:
             msg = f"{self.name}: svmlight files have no names of columns. Leave out the names of the features."
             raise SourceError(msg)
