@@ -34,7 +34,6 @@ from flybloom.distributed._inputs import (
     sample_of,
     split_off,
 )
-from flybloom.distributed._tally import Tally
 
 __all__ = ["fit", "novelty", "partial_fit", "predict", "predict_proba"]
 
@@ -77,7 +76,7 @@ def fit(
     >>> bool((model.counts_ == FlyBloomClassifier(1000, n_winners=32, random_state=0).fit(X, y).counts_).all())
     True
     """
-    with unchanged_on_error(model):
+    with model._guard.learning, unchanged_on_error(model):  # noqa: SLF001
         model._validate_params()  # noqa: SLF001
         model._forget_all()  # noqa: SLF001
         _learn(model, X, y, None, sample_weight, progress=progress)
@@ -117,7 +116,7 @@ def partial_fit(
     FlyBloomClassifier
         The model itself. If anything fails it is as it was before; an error in a block names the block.
     """
-    with unchanged_on_error(model):
+    with model._guard.learning, unchanged_on_error(model):  # noqa: SLF001
         model._validate_params()  # noqa: SLF001
         _learn(model, X, y, classes, sample_weight, progress=progress)
     return model
@@ -206,12 +205,12 @@ def _learn(model: FlyBloomClassifier, X: Any, y: Any, classes: Any, sample_weigh
             moments = fold(collections, _worker.moments_of_blocks, job, _worker.sum_of_moments, progress=progress)
             _require_rows(moments.n_rows)
         model._start_from(moments)  # noqa: SLF001
-        nothing = np.zeros((model.n_components_, 0), np.int32)
-        _worker.put_tally(model, Tally(np.empty(0), np.zeros(0, np.int64), nothing))
     job.learner = _learner(model, classes, has_names=is_frame(X))
     added = fold(collections, _worker.tally_of_blocks, job, _worker.sum_of_tallies, progress=progress)
     _require_rows(int(added.class_count.sum()))
-    _worker.put_tally(model, _worker.tally_of(model) + added)
+    total = _worker.tally_of(model) + added
+    with model._guard.replacing():  # noqa: SLF001
+        _worker.put_tally(model, total)
 
 
 def _unstarted(model: FlyBloomClassifier) -> FlyBloomClassifier:
@@ -249,8 +248,7 @@ def _score(model: FlyBloomClassifier, X: Any, method: str) -> Any:
     check_is_fitted(model)
     X = check_collection(X, f"model.{method}")
     validate_data(model, sample_of(X), accept_sparse="csr", reset=False, ensure_min_samples=0)
-    snapshot = copy.copy(model)
-    snapshot._counts = model._counts.copy()  # noqa: SLF001
+    snapshot = copy.copy(model)  # the counts of a copy stay as they are when the model learns on
     if not is_frame(X):
         _worker.drop_names(snapshot)
     shared = delayed(snapshot, traverse=False)
