@@ -14,6 +14,7 @@ benchmarks/results/cluster.json; docs/cluster.md quotes them.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -27,6 +28,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import dask
 import dask.array as da
@@ -132,12 +134,20 @@ def learn(paths):
 learn(sys.argv[1:2])
 print("ready", flush=True)
 sys.stdin.readline()
+before = time.process_time()
 learn(sys.argv[1:])
-print("done", flush=True)
+print(time.process_time() - before, flush=True)
 """
 
 
-def seconds_of_two_processes(paths: list[Path]) -> float:
+class Seconds(NamedTuple):
+    """How long something took: by the clock, and of processors, which other work on the machine changes less."""
+
+    wall: float
+    processor: float
+
+
+def time_two_processes(paths: list[Path]) -> Seconds:
     """Return how long two processes take to learn half of the files each, from the moment both are warm."""
     workers = [
         subprocess.Popen([sys.executable, "-c", ALONE, *half], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -149,43 +159,40 @@ def seconds_of_two_processes(paths: list[Path]) -> float:
     for worker in workers:
         worker.stdin.write("\n")
         worker.stdin.flush()
-    for worker in workers:
-        worker.stdout.readline()
-    seconds = time.perf_counter() - start
+    processor = sum(float(worker.stdout.readline()) for worker in workers)
+    wall = time.perf_counter() - start
     for worker in workers:
         worker.communicate()
-    return seconds
+    return Seconds(wall, processor)
 
 
-def seconds_of_cluster(paths: list[Path], n_workers: int) -> float:
-    """Return how long a cluster takes to learn all files, from the moment it is warm."""
-    with cluster(n_workers):
-        return seconds_of_fit(paths)
-
-
-def seconds_of_fit(paths: list[Path]) -> float:
-    """Return how long it takes to learn the files with the scheduler that is active."""
+def time_cluster(client: Client, paths: list[Path]) -> Seconds:
+    """Return how long a warm cluster takes to learn all files; the scheduler and the client count, too."""
+    before = time.process_time() + sum(client.run(time.process_time).values())
     start = time.perf_counter()
     distributed.fit(model(), dd.read_parquet([str(path) for path in paths]), "label")
-    return time.perf_counter() - start
+    wall = time.perf_counter() - start
+    return Seconds(wall, time.process_time() + sum(client.run(time.process_time).values()) - before)
 
 
-def throughput(rounds: int = 3) -> dict[str, object]:
-    """Time the cluster and the two processes in turns; and one worker against two."""
-    paths = table()
-    times: dict[str, list[float]] = {"two processes": [], "cluster of 2": [], "cluster of 1": []}
-    for turn in range(rounds):
-        times["two processes"].append(seconds_of_two_processes(paths))
-        times["cluster of 2"].append(seconds_of_cluster(paths, 2))
-        if turn < 1:
-            times["cluster of 1"].append(seconds_of_cluster(paths, 1))
-        print({name: [round(t, 1) for t in values] for name, values in times.items()}, flush=True)
-    n_rows = FILES * ROWS_PER_FILE
-    ratio = statistics.median(a / b for a, b in zip(times["two processes"], times["cluster of 2"], strict=True))
+def throughput(rounds: int = 5, n_files: int = 20) -> dict[str, object]:
+    """Time the cluster and the two processes in turns, then a cluster of one worker."""
+    paths = table()[:n_files]
+    times: dict[str, list[Seconds]] = {"two processes": [], "cluster of 2": [], "cluster of 1": []}
+    with cluster() as client:
+        for turn in range(rounds):
+            times["two processes"].append(time_two_processes(paths))
+            times["cluster of 2"].append(time_cluster(client, paths))
+            print(*(f"{name}: {values[turn]}" for name, values in times.items() if values), flush=True)
+    with cluster(1) as client:
+        times["cluster of 1"] = [time_cluster(client, paths) for _ in range(2)]
+    n_rows = n_files * ROWS_PER_FILE
+    pairs = list(zip(times["two processes"], times["cluster of 2"], strict=True))
+    ratios = {name: statistics.median(a[i] / b[i] for a, b in pairs) for i, name in enumerate(Seconds._fields)}
     for name, values in times.items():
-        print(f"{name}: {n_rows / statistics.median(values):.0f} rows per second")
-    print(f"cluster of 2 over two processes, median of {rounds} ratios: {ratio:.2f}", flush=True)
-    return {"seconds": times, "rows": n_rows, "ratio": ratio}
+        print(name, *(f"{n_rows / statistics.median(column):.0f} rows/s" for column in zip(*values, strict=True)))
+    print(f"throughput of the cluster of 2 over two processes, median of {rounds} ratios: {ratios}", flush=True)
+    return {"seconds": times, "rows": n_rows, "ratios": ratios}
 
 
 def kills(n: int = 10) -> dict[str, object]:
@@ -222,21 +229,19 @@ def peak_memory() -> int:
     return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")))
 
 
-def memory(n_rows: int = 10_000) -> dict[str, object]:
-    """Measure the workers' peaks for few and for many blocks of the same size."""
-    result = {}
-    for n_blocks in (50, 500):
-        with cluster() as client:
+def memory(n_rows: int = 2500) -> list[dict[str, object]]:
+    """Measure the workers' peaks for few and for many blocks, with and without Dask's profiler, which keeps samples."""
+    records = []
+    for profiler, n_blocks in itertools.product((False, True), (50, 500)):
+        with dask.config.set({"distributed.worker.profile.enabled": profiler}), cluster() as client:
             warm = list(client.run(peak_memory).values())
             blocks = dd.from_map(rows, range(n_blocks), n_rows=n_rows, meta=rows(0, 1)[:0])
             distributed.fit(model(), blocks, "label")
             peaks = list(client.run(peak_memory).values())
-        result[n_blocks] = {"warm": warm, "peaks": peaks}
-        shown = ", ".join(
-            f"{peak / 2**20:.0f} MiB ({start / 2**20:.0f} when warm)" for start, peak in zip(warm, peaks, strict=True)
-        )
-        print(f"{n_blocks} blocks of {n_rows} x {FEATURES}: peaks {shown}", flush=True)
-    return {"rows_per_block": n_rows, "blocks": result}
+        records.append({"profiler": profiler, "blocks": n_blocks, "rows": n_rows, "warm": warm, "peaks": peaks})
+        shown = [f"{peak / 2**20:.0f} MiB, {start / 2**20:.0f} warm" for start, peak in zip(warm, peaks, strict=True)]
+        print(f"{n_blocks} blocks of {n_rows} rows, Dask's profiler {profiler}: peaks {shown}", flush=True)
+    return records
 
 
 def main() -> None:

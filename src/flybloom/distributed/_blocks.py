@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
+from uuid import uuid4
 
 import dask
 from dask.delayed import Delayed, delayed
@@ -65,7 +66,12 @@ def fold(
         The sum over all groups, computed by the scheduler that is active.
     """
     shared = delayed(context, traverse=False)
-    sums = [delayed(_run)(work, shared, group) for group in _groups(collections)]
+    # keys of one family: a scheduler then keeps waiting groups to itself, and workers do not hold their recipes
+    family = f"{work.__name__}-{uuid4().hex}"
+    sums = [
+        delayed(_run)(work, shared, group, dask_key_name=(family, number))
+        for number, group in enumerate(_groups(collections))
+    ]
     while len(sums) > 1:
         sums = [delayed(add)(sums[at : at + FAN_IN]) for at in range(0, len(sums), FAN_IN)]
     result: T = compute(sums[0], progress=progress)
