@@ -1,8 +1,9 @@
 """Threads over blocks of rows; kernels release the GIL, so this is all that is needed."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
 VALUES_PER_BLOCK = 2**20  # bounds the scaled copy of a block
 VALUES_PER_SHARED_BLOCK = 2**17  # less with threads: they wait for each other when large copies come and go
@@ -27,7 +28,10 @@ def for_each_block(work: Callable[[slice], None], n_rows: int, n_columns: int, n
     if n_threads <= 1:
         _work_off(work, blocks)
     else:
-        Parallel(n_jobs=n_threads, backend="threading")(delayed(_work_off)(work, blocks) for _ in range(n_threads))
+        # joblib's own pool of threads takes some 50 ms to start and stop, as long as many a call
+        with ThreadPoolExecutor(n_threads) as pool:
+            for done in [pool.submit(_work_off, work, blocks) for _ in range(n_threads)]:
+                done.result()
 
 
 def _work_off(work: Callable[[slice], None], blocks: Iterator[slice]) -> None:
