@@ -6,15 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from joblib import effective_n_jobs
 
 VALUES_PER_BLOCK = 2**20  # bounds the scaled copy of a block
-VALUES_PER_SHARED_BLOCK = 2**17  # less with threads: they wait for each other when large copies come and go
 MOST_ROWS = 1024
 KERNEL_ROWS = 64  # rows that a kernel hashes together
 
 
 def row_blocks(n_rows: int, n_columns: int, n_threads: int = 1) -> list[slice]:
     """Cut rows into slices of bounded size, at least four for each thread where there are enough rows."""
-    values = VALUES_PER_BLOCK if n_threads == 1 else VALUES_PER_SHARED_BLOCK
-    most = min(MOST_ROWS, values // max(n_columns, 1))
+    most = min(MOST_ROWS, VALUES_PER_BLOCK // max(n_columns, 1))
     if n_threads > 1:
         most = min(most, n_rows // (4 * n_threads))
     n = max(KERNEL_ROWS, most // KERNEL_ROWS * KERNEL_ROWS)
