@@ -1,9 +1,8 @@
-"""Commands on a Dask cluster: connect, read a source as a Dask dataframe, learn and predict."""
+"""Commands on a Dask cluster: read a source as a Dask dataframe, learn and predict."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,22 +12,6 @@ if TYPE_CHECKING:
     from flybloom import FlyBloomClassifier
 
 HELP = "Work on a Dask cluster: the address of its scheduler, or local for one on this machine. Parquet and CSV only."
-
-
-@contextmanager
-def connected(address: str) -> Iterator[Any]:
-    """Give a client of the cluster at an address, or of one that lives as long as the command."""
-    try:
-        from distributed import Client, LocalCluster  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        msg = f"A cluster needs {error.name}, which is not installed. Run: pip install 'flybloom[dask]'"
-        raise ModuleNotFoundError(msg) from None
-    if address != "local":
-        with Client(address) as client:
-            yield client
-        return
-    with LocalCluster(dashboard_address=None) as cluster, Client(cluster) as client:
-        yield client
 
 
 def read_frame(source: str, columns: list[str] | None) -> Any:
@@ -59,8 +42,9 @@ def train(
 ) -> None:
     """Learn from a source on a cluster; the model equals the one of a single machine, bit for bit."""
     from flybloom import distributed  # noqa: PLC0415 - an extra
+    from flybloom.distributed._session import connect  # noqa: PLC0415
 
-    with connected(address):
+    with connect(address):
         frame = read_frame(source, None if features is None else [*features, target])
         if target not in frame.columns:
             msg = f"{source}: there is no column {target!r}. Found: {', '.join(map(str, frame.columns))}."
@@ -73,9 +57,10 @@ def predictions(
 ) -> Iterator[tuple[Any, Any]]:
     """Give labels and, on request, probabilities of each partition of a source, in order."""
     from flybloom import distributed  # noqa: PLC0415 - an extra
+    from flybloom.distributed._session import connect  # noqa: PLC0415
 
     names = getattr(model, "feature_names_in_", None)
-    with connected(address) as client:
+    with connect(address) as client:
         frame = read_frame(source, None if names is None else names.tolist())
         labels = client.compute(distributed.predict(model, frame).to_delayed())
         shares = (

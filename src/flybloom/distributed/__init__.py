@@ -18,7 +18,7 @@ try:
     from dask.delayed import delayed
 except ImportError as error:
     msg = "flybloom.distributed needs Dask. Install it with: pip install 'flybloom[dask]'"
-    raise ImportError(msg) from error
+    raise ModuleNotFoundError(msg) from error
 
 from flybloom._typing import Array
 from flybloom._validation import check_labels, unchanged_on_error, united_classes

@@ -18,7 +18,7 @@ def connect(address: str) -> Iterator[Any]:
     from distributed import Client, LocalCluster  # noqa: PLC0415
 
     if address == "local":
-        with LocalCluster(dashboard_address=":0") as cluster, Client(cluster) as client:
+        with LocalCluster(dashboard_address=None) as cluster, Client(cluster) as client:
             yield client
     else:
         with Client(address) as client:
