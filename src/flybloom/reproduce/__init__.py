@@ -1,0 +1,11 @@
+"""The paper, reproduced: every table and figure from one command, ours beside theirs.
+
+`flybloom reproduce` on the command line; from Python, `run_experiment` with one of ``EXPERIMENTS`` and its settings
+from `read_profile`.
+"""
+
+from flybloom.reproduce.profile import PROFILES, read_profile
+from flybloom.reproduce.registry import EXPERIMENTS
+from flybloom.reproduce.run import run_experiment
+
+__all__ = ["EXPERIMENTS", "PROFILES", "read_profile", "run_experiment"]

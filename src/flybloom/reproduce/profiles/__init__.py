@@ -1,0 +1,1 @@
+"""Settings of all experiments: quick, standard and full, as TOML."""
