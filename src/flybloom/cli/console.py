@@ -46,6 +46,25 @@ def progress(total: int | None) -> Iterator[Callable[[str, int], None]]:
         yield tell
 
 
+@contextmanager
+def count_progress(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Give a function that is told what was done last, and how many of how many pieces of work are done."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _n_done, _total: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - only terminals wait for it
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True)) as display:
+        bar = display.add_task(title, total=None)
+
+        def tell(done: str, n_done: int, total: int) -> None:
+            display.update(bar, description=f"{title}: {done}", completed=n_done, total=total)
+
+        yield tell
+
+
 def print_result(result: dict[str, Any], *, as_json: bool) -> None:
     """Print facts: one on each line, or as JSON."""
     if as_json:
@@ -75,9 +94,11 @@ class Stopwatch:
     def __init__(self) -> None:
         self._start = time.perf_counter()
 
-    def facts(self, n_rows: int) -> dict[str, Any]:
+    def facts(self, n_rows: int | None = None) -> dict[str, Any]:
         """Return what is printed about the work done since it was made."""
         seconds = time.perf_counter() - self._start
+        if n_rows is None:
+            return {"seconds": round(seconds, 3)}
         return {"rows": n_rows, "seconds": round(seconds, 3), "rows_per_second": round(n_rows / max(seconds, 1e-9))}
 
 

@@ -4,8 +4,9 @@
 from `read_profile`.
 """
 
+from flybloom.reproduce.page import write_page
 from flybloom.reproduce.profile import PROFILES, read_profile
-from flybloom.reproduce.registry import EXPERIMENTS
+from flybloom.reproduce.registry import EXPERIMENTS, experiments_of
 from flybloom.reproduce.run import run_experiment
 
-__all__ = ["EXPERIMENTS", "PROFILES", "read_profile", "run_experiment"]
+__all__ = ["EXPERIMENTS", "PROFILES", "experiments_of", "read_profile", "run_experiment", "write_page"]

@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn.preprocessing import normalize, scale
 
 from flybloom._typing import Array
-from flybloom.baselines import BASELINES, search_baseline
+from flybloom.baselines import BASELINES, best_of
 from flybloom.reproduce.fly_search import BayesianSpace, Space, search_bayesian, search_grid
 from flybloom.reproduce.scores import METRICS, Record, Splits, best_of_each, mean
 
@@ -21,7 +21,7 @@ ROWS = {"raw": lambda X: X, "unit": normalize, "standard": scale}
 def baseline(X: Array, y: Array, splits: Splits, name: str, grid: str, rows: str, seed: int) -> Best:
     """Return the best settings of a baseline over its grid, by each metric."""
     prepared = np.asarray(ROWS[rows](X.astype(np.float64)))
-    return best_of_each(search_baseline(BASELINES[name], grid, prepared, y, splits, seed))
+    return best_of_each(best_of(BASELINES[name], grid, prepared, y, splits, seed))
 
 
 def fly(X: Array, y: Array, splits: Splits, spaces: list[dict[str, Any]], seed: int) -> dict[str, Best]:

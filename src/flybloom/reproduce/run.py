@@ -11,6 +11,7 @@ from typing import Any
 from flybloom.reproduce.experiment import Experiment, Settings, Summary
 from flybloom.reproduce.work import Tell, run_units, write_json
 
+RESULT = "result.json"
 PACKAGES = ("flybloom", "numpy", "scipy", "scikit-learn", "numba")
 
 
@@ -32,8 +33,8 @@ def run_experiment(
     settings : dict
         Its table of a profile.
     folder : Path
-        Where to: ``units/`` with a file for each piece of work, ``result.json``, and a PNG for each figure. A run that
-        was stopped goes on where it was.
+        Where to: ``units/`` with a file for each piece of work, ``raw.json`` with all of them, ``result.json`` with
+        what follows, and a PNG for each figure. A run that was stopped goes on where it was.
     data : str or None, default=None
         Folder of data sets; see ``flybloom.datasets``.
     jobs : int, default=1
@@ -47,14 +48,13 @@ def run_experiment(
         Tables, checks and numbers.
     """
     units = experiment.plan(settings, data)
-    results = run_units(units, folder / "units", jobs=jobs, tell=tell)
+    results = run_units(units, folder, jobs=jobs, tell=tell)
     summary = experiment.summarise(settings, results)
-    for name, figure in experiment.draw(summary).items():
+    figures = experiment.draw(summary)
+    for name, figure in figures.items():
         figure.savefig(folder / f"{name}.png", dpi=110)
-    write_json(
-        folder / "result.json",
-        {"experiment": experiment.name, "settings": settings, "environment": environment(), **asdict(summary)},
-    )
+    description = {"experiment": experiment.name, "figures": list(figures), "settings": settings}
+    write_json(folder / RESULT, {**description, "environment": environment(), **asdict(summary)})
     return summary
 
 

@@ -47,6 +47,9 @@ class Unit:
             raise ValueError(msg)
 
 
+RAW = "raw.json"  # the results of all units in one file, written when all are done
+
+
 def run_units(units: Iterable[Unit], folder: Path, *, jobs: int = 1, tell: Tell | None = None) -> dict[str, Result]:
     """Do what has not been done yet, and return the results of all units.
 
@@ -55,7 +58,8 @@ def run_units(units: Iterable[Unit], folder: Path, *, jobs: int = 1, tell: Tell 
     units : iterable of Unit
         The work.
     folder : Path
-        Where the result files are. A unit that has one with the same arguments is not run again.
+        Where the results are: a file for each unit in ``units/``, and in the end all of them in ``raw.json``. A unit
+        that has left a result for the same arguments in either is not run again.
     jobs : int, default=1
         Number of processes.
     tell : callable, default=None
@@ -82,7 +86,8 @@ def run_units(units: Iterable[Unit], folder: Path, *, jobs: int = 1, tell: Tell 
     if len(set(keys)) < len(keys):
         msg = f"Units need names of their own. Got {sorted(key for key in keys if keys.count(key) > 1)} twice."
         raise ValueError(msg)
-    found = {unit.key: _result(unit, folder) for unit in units}
+    done = _read(folder / RAW) if (folder / RAW).exists() else {}
+    found = {unit.key: _kept(unit, _newest(unit, done, folder)) for unit in units}
     missing = [unit for unit in units if found[unit.key] is None]
     n_done = len(units) - len(missing)
     if n_done and tell is not None:
@@ -92,6 +97,8 @@ def run_units(units: Iterable[Unit], folder: Path, *, jobs: int = 1, tell: Tell 
         n_done += 1
         if tell is not None:
             tell(key, n_done, len(units))
+    if missing:
+        write_json(folder / RAW, {unit.key: _newest(unit, done, folder) for unit in units}, indent=None)
     return {key: found[key] or {} for key in keys}
 
 
@@ -117,26 +124,34 @@ def _run(unit: Unit, folder: Path) -> tuple[str, Result]:
 
 def _path(unit: Unit, folder: Path) -> Path:
     """Return where the result of a unit is kept."""
-    return folder / f"{unit.key}.json"
+    return folder / "units" / f"{unit.key}.json"
 
 
-def _result(unit: Unit, folder: Path) -> Result | None:
-    """Return the result that a unit has left earlier, if it had the same arguments."""
-    path = _path(unit, folder)
+def _read(path: Path) -> Result:
+    """Return what is in a file of results; nothing if there is no such file."""
     if not path.exists():
-        return None
+        return {}
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-        arguments, result = kept["arguments"], kept["result"]
-    except (ValueError, KeyError, TypeError) as error:
-        msg = f"{path} is not the result of an experiment ({error}). Remove it to run this part again."
+    except ValueError as error:
+        msg = f"{path} does not hold results of an experiment ({error}). Remove it to run this part again."
         raise CheckpointError(msg) from None
-    same: bool = arguments == json.loads(json.dumps(unit.arguments))
-    return result if same else None
+    return kept if isinstance(kept, dict) else {}
 
 
-def write_json(path: Path, content: Any) -> None:
+def _newest(unit: Unit, done: Result, folder: Path) -> Result:
+    """Return what a unit has left, in a file of its own or in that of all units."""
+    return _read(_path(unit, folder)) or dict(done.get(unit.key, {}))
+
+
+def _kept(unit: Unit, kept: Result) -> Result | None:
+    """Return the result that a unit has left earlier, if it had the same arguments."""
+    is_same = kept.get("arguments") == json.loads(json.dumps(unit.arguments))
+    return kept.get("result") if is_same else None
+
+
+def write_json(path: Path, content: Any, indent: int | None = 1) -> None:
     """Write a file at once or not at all."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    temporary.write_text(json.dumps(content, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
     temporary.replace(path)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from flybloom._typing import Array
-from flybloom.baselines import BASELINES, search_baseline
+from flybloom.baselines import BASELINES, best_of
 from flybloom.classifier import FlyBloomClassifier
 from flybloom.datasets import load
 from flybloom.densify import Densify
@@ -62,7 +62,7 @@ def run_baseline(
     X, y, X_test, y_test = rows_of(name, data, most_rows)
     X, X_test = (ROWS["unit"](rows.astype(np.float32)) for rows in (X, X_test))
     start = time.perf_counter()
-    chosen = best(search_baseline(BASELINES[method], grid, X, y, hold_out(y), seed), "balanced_accuracy")
+    chosen = best(best_of(BASELINES[method], grid, X, y, hold_out(y), seed), "balanced_accuracy")
     tuned = time.perf_counter()
     model = BASELINES[method].make(chosen["params"], seed).fit(X, y)
     fitted = time.perf_counter()
