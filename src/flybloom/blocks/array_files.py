@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import zip_longest
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy_format
@@ -71,7 +71,7 @@ class NpzFile(FilePart):
     def n_rows(self) -> int | None:
         """Return what the header of X says."""
         with self._archive() as archive, self._member(archive, "X") as file:
-            return int(_header(file)[0][0])
+            return int(npy_header(file)[0][0])
 
     @contextmanager
     def _archive(self) -> Iterator[zipfile.ZipFile]:
@@ -94,7 +94,7 @@ class NpzFile(FilePart):
     def _stream(self, archive: zipfile.ZipFile, name: str, block_rows: int) -> Iterator[Array]:
         """Yield an array a few rows at a time; one that is stored by columns has to be read whole."""
         with self._member(archive, name) as file:
-            shape, is_by_columns, dtype = _header(file)
+            shape, is_by_columns, dtype = npy_header(file)
             if dtype.hasobject:
                 msg = (
                     f"{self.name}: the array {name!r} holds Python objects, which are never loaded. Save it as numbers."
@@ -148,7 +148,7 @@ class Pairs(Part):
             yield RawBlock(X if sparse.issparse(X) else np.asarray(X), None if y is None else np.asarray(y), None)
 
 
-def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Return shape, whether stored by columns, and type, of an array in NPY format."""
     version = npy_format.read_magic(file)
     read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
