@@ -174,3 +174,32 @@ def recovering_novelty(winners, learned, positions, now, c, epoch, n_ages):
             total += weight
         result.append(total / len(row))
     return np.array(result)
+
+
+def hadamard(values):
+    """The Walsh-Hadamard transform by the textbook's three loops, in the type of the values."""
+    values = values.copy()
+    h = 1
+    while h < len(values):
+        for i in range(0, len(values), 2 * h):
+            for j in range(i, i + h):
+                values[j], values[j + h] = values[j] + values[j + h], values[j] - values[j + h]
+        h *= 2
+    return values
+
+
+def densify(rows, signs):
+    """Random signs, zeros up to the next power of two, the transform, over the root of the size; row by row."""
+    size = 1
+    while size < rows.shape[1]:
+        size *= 2
+    result = np.zeros((len(rows), size), rows.dtype)
+    result[:, : rows.shape[1]] = rows * signs.astype(rows.dtype)
+    return np.array([hadamard(row) * rows.dtype.type(size**-0.5) for row in result]).reshape(-1, size)
+
+
+def simhash_scores(rows, y, classes, directions, queries):
+    """SBFC: which bits of SimHash no row of the class has, and how many of those each query has."""
+    h, g = rows @ directions.T > 0, queries @ directions.T > 0
+    w = binary_filters(h, y, classes)
+    return np.array([[int((filter_ & row).sum()) for filter_ in w] for row in g])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from flybloom.blocks import read_blocks
     from flybloom.classifier import FlyBloomClassifier
+    from flybloom.densify import Densify
     from flybloom.hashing import FlyHash
     from flybloom.novelty import FlyBloomNovelty
     from flybloom.openset import OpenSetClassifier
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from flybloom.tuning import FlyBloomClassifierCV
 
 __all__ = [
+    "Densify",
     "FlyBloomClassifier",
     "FlyBloomClassifierCV",
     "FlyBloomNovelty",
@@ -30,6 +32,7 @@ __version__ = "0.1.0"
 
 # Imported when first asked for, so that `flybloom --help` need not wait for numba and scikit-learn.
 _MODULES = {
+    "Densify": "flybloom.densify",
     "FlyBloomClassifier": "flybloom.classifier",
     "FlyBloomClassifierCV": "flybloom.tuning",
     "FlyBloomNovelty": "flybloom.novelty",
