@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,10 +19,15 @@ ROWS = {"raw": lambda X: X, "unit": normalize, "standard": scale}
 """What is done to the rows before a baseline sees them; the authors' is unit length, except for synthetic data."""
 
 
+def baseline_records(X: Array, y: Array, splits: Splits, name: str, grid: str, seed: int) -> list[Record]:
+    """Return what every valid setting of a baseline reached."""
+    return [asdict(record) for record in best_of(BASELINES[name], grid, X, y, splits, seed).records]
+
+
 def baseline(X: Array, y: Array, splits: Splits, name: str, grid: str, rows: str, seed: int) -> Best:
     """Return the best settings of a baseline over its grid, by each metric."""
     prepared = np.asarray(ROWS[rows](X.astype(np.float64)))
-    return best_of_each(best_of(BASELINES[name], grid, prepared, y, splits, seed))
+    return best_of_each(baseline_records(prepared, y, splits, name, grid, seed))
 
 
 def fly(X: Array, y: Array, splits: Splits, spaces: list[dict[str, Any]], seed: int) -> dict[str, Best]:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from flybloom._typing import Array
-from flybloom.baselines import BASELINES, best_of
+from flybloom.baselines import BASELINES
 from flybloom.classifier import FlyBloomClassifier
 from flybloom.datasets import load
 from flybloom.densify import Densify
 from flybloom.reproduce.charts import COLOURS, new_figure
-from flybloom.reproduce.comparison import ROWS
+from flybloom.reproduce.comparison import ROWS, baseline_records
 from flybloom.reproduce.experiment import Check, Experiment, Figure, Results, Settings, Summary, Table
 from flybloom.reproduce.fly_search import Space, search_grid
 from flybloom.reproduce.scores import Record, accuracy, balanced_accuracy, best, hold_out, mean
@@ -62,7 +62,7 @@ def run_baseline(
     X, y, X_test, y_test = rows_of(name, data, most_rows)
     X, X_test = (ROWS["unit"](rows.astype(np.float32)) for rows in (X, X_test))
     start = time.perf_counter()
-    chosen = best(best_of(BASELINES[method], grid, X, y, hold_out(y), seed), "balanced_accuracy")
+    chosen = best(baseline_records(X, y, hold_out(y), method, grid, seed), "balanced_accuracy")
     tuned = time.perf_counter()
     model = BASELINES[method].make(chosen["params"], seed).fit(X, y)
     fitted = time.perf_counter()
