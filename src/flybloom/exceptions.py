@@ -23,6 +23,10 @@ class SourceError(ValueError):
     """A source of data cannot be read, or holds what cannot be learned from."""
 
 
+class UnreachableError(SourceError):
+    """A source of data is on the network, and the network does not answer."""
+
+
 def require_extra(module: str, extra: str) -> None:
     """Say how to install what is missing, if a module of an extra is not there."""
     if find_spec(module) is None:

@@ -1,0 +1,31 @@
+"""Data to try classifiers on: Digits, a folder of files, OpenML, and the paper's synthetic rows.
+
+`load` reads a data set by name, from scikit-learn or a folder; `group_names` tells which belong to the paper's groups.
+Nothing here touches the network but the functions with ``openml`` in their names. See docs/data.md.
+"""
+
+from flybloom.datasets.dataset import Dataset, Sizes
+from flybloom.datasets.folder import data_folder, load, names, sizes
+from flybloom.datasets.groups import GROUPS, NAMED, VISION, Group, group_names
+from flybloom.datasets.openml import Listed, fetch_openml_group, list_openml_group
+from flybloom.datasets.synthetic import flip_labels, make_binary, make_real
+
+__all__ = [
+    "GROUPS",
+    "NAMED",
+    "VISION",
+    "Dataset",
+    "Group",
+    "Listed",
+    "Sizes",
+    "data_folder",
+    "fetch_openml_group",
+    "flip_labels",
+    "group_names",
+    "list_openml_group",
+    "load",
+    "make_binary",
+    "make_real",
+    "names",
+    "sizes",
+]
