@@ -1,4 +1,4 @@
-"""The data sets that benchmarks read: Digits, and a folder of NPZ files named by FLYBLOOM_DATA."""
+"""The data sets that benchmarks read: those of `flybloom.datasets`, by default from the folder beside the project."""
 
 from __future__ import annotations
 
@@ -6,40 +6,38 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-from sklearn.datasets import load_digits
+from flybloom import datasets
+from flybloom._typing import Array
+from flybloom.datasets import NAMED, VISION
+from flybloom.exceptions import SourceError
 
-VISION = ("mnist", "fashion_mnist", "cifar10_grey", "cifar100_grey")
-NAMED = ("gina_prior2_proxy", "letter", "madeline", "segment", "usps")
+__all__ = ["NAMED", "VISION", "folder", "load", "load_split", "tabular"]
 
 
 def folder() -> Path:
-    """Return the folder of NPZ files: FLYBLOOM_DATA, or the one beside the project."""
+    """Return the folder of data sets: FLYBLOOM_DATA, or the one beside the project."""
     default = Path(__file__).resolve().parents[2] / "shared" / "data"
-    path = Path(os.environ.get("FLYBLOOM_DATA", default))
-    if not path.is_dir():
-        msg = f"No folder of data sets at {path}. Set FLYBLOOM_DATA to one that holds NPZ files with X and y."
-        raise SystemExit(msg)
-    return path
+    try:
+        return datasets.data_folder(os.environ.get("FLYBLOOM_DATA", default))
+    except SourceError as error:
+        raise SystemExit(str(error)) from error
 
 
-def load(name: str) -> tuple[np.ndarray, np.ndarray]:
+def load(name: str) -> tuple[Array, Array]:
     """Return rows and labels of one data set."""
-    if name == "digits":
-        return load_digits(return_X_y=True)
-    with np.load(folder() / f"{name}.npz", allow_pickle=False) as file:
-        return np.ascontiguousarray(file["X"]), file["y"]
+    data = datasets.load(name, None if name == "digits" else folder())
+    return data.X, data.y
 
 
-def load_split(name: str) -> tuple[np.ndarray, ...]:
+def load_split(name: str) -> tuple[Array | None, ...]:
     """Return X_train, y_train, X_test, y_test of a data set that comes with a split."""
-    with np.load(folder() / f"{name}.npz", allow_pickle=False) as file:
-        return tuple(np.ascontiguousarray(file[key]) for key in ("X_train", "y_train", "X_test", "y_test"))
+    data = datasets.load(name, folder())
+    return data.X, data.y, data.X_test, data.y_test
 
 
 def tabular() -> Iterator[str]:
     """Names of all sets without an official split: Digits, then groups A and B, then those named in the paper."""
-    names = sorted(path.stem for path in folder().glob("*.npz"))
+    names = datasets.names(folder())
     yield "digits"
-    yield from (name for name in names if name not in VISION + NAMED)
+    yield from (name for name in names if name not in (*VISION, *NAMED, "digits"))
     yield from NAMED
