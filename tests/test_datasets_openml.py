@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.datasets import fetch_openml
 
 from flybloom import datasets
+from flybloom.datasets import Sizes, openml
 from flybloom.datasets.openml import Listed
 from flybloom.exceptions import UnreachableError
 
@@ -129,6 +130,17 @@ def test_what_is_fetched_is_kept(online, tmp_path, is_sparse):
     assert data.classes == ("a", "b")
     assert data.source == "OpenML 44: Spam-Base (x), version 1, https://www.openml.org/d/44"
     assert [path.name for path in folder.iterdir()] == ["spam_base_x_44.npz"]
+
+
+@pytest.mark.parametrize(("data_id", "sizes"), [(61, Sizes(150, 4, 3)), (292, Sizes(85, 14, 2))])
+@pytest.mark.filterwarnings("ignore:.*is inactive:UserWarning")
+def test_scikit_learns_own_reader_gives_what_is_expected(monkeypatch, data_id, sizes):
+    """On answers of OpenML that scikit-learn ships for its tests: Iris, and Australian, which is sparse."""
+    answers = pytest.importorskip("sklearn.datasets.tests.test_openml")
+    answers._monkey_patch_webbased_functions(monkeypatch, data_id, True)
+    data = openml._download(Listed(data_id, "name", 1))
+    assert data.sizes == sizes
+    assert np.bincount(data.y).min() > 0
 
 
 @pytest.mark.parametrize(

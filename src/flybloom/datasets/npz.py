@@ -76,7 +76,9 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except SourceError:
         raise
-    except Exception as error:  # what NumPy and zipfile make of damage: fuzzing met nine types, SyntaxError among them
+    except (
+        Exception
+    ) as error:  # what NumPy and zipfile make of damage: fuzzing met twelve types, SyntaxError among them
         msg = f"{path.name} cannot be read ({error}). Expected an NPZ file of plain arrays, as numpy.savez writes."
         raise SourceError(msg) from error
 
