@@ -88,7 +88,9 @@ def test_a_class_with_too_few_rows_is_refused(blobs):
     """By name, and nothing is learned."""
     X, y = blobs
     model = PrototypeClassifier(31)
-    with pytest.raises(ValueError, match=r"n_prototypes=31 rows of each class. Got 30 of class .*'c'.*Lower"):
+    with pytest.raises(
+        ValueError, match=r"n_prototypes=31 samples of each class. Got 30 sample.s. of class 'c' instead"
+    ):
         model.fit(X, y)
     assert not hasattr(model, "classes_")
 
@@ -189,34 +191,40 @@ def test_the_grids_are_those_of_the_authors():
         assert all(params in baseline.grids["standard"] for params in baseline.grids["quick"])
 
 
-def valid_combinations():
+def combinations():
     """One setting of the authors' for each combination of penalty, solver and classes."""
     found = {}
     for params in LR_FULL:
         found.setdefault((params["penalty"], params["solver"], params["multi_class"]), params)
-    return found
+    return list(found.values())
+
+
+def is_valid(params):
+    """One solver knows a class against the rest alone, another the l2 penalty alone."""
+    if params["solver"] == "liblinear":
+        return params["multi_class"] == "ovr"
+    return params["solver"] == "saga" or params["penalty"] == "l2"
 
 
 def test_all_valid_settings_of_logistic_regression_can_be_made(blobs):
     """640 of 960; the others say why not. They fit without a warning but that one epoch is short."""
     n_valid = 0
     for params in LR_FULL:
-        try:
+        if is_valid(params):
             make_logistic_regression(params, 0)
             n_valid += 1
-        except ValueError as error:
-            assert "knows no" in str(error)
+        else:
+            with pytest.raises(ValueError, match="knows no"):
+                make_logistic_regression(params, 0)
     assert n_valid == 640
     X, y = blobs
-    for (penalty, solver, multi_class), params in valid_combinations().items():
-        if (solver, multi_class) == ("liblinear", "multinomial") or (solver, penalty) == ("sag", "l1"):
-            continue
+    for params in filter(is_valid, combinations()):
         for labels in (y, y == "a"):
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 model = make_logistic_regression(params, 0).fit(X, labels)
-            assert isinstance(model, OneVsRestClassifier) == (multi_class == "ovr")
+            assert isinstance(model, OneVsRestClassifier) == (params["multi_class"] == "ovr")
             assert model.score(X, labels) > 0
 
 
@@ -254,7 +262,7 @@ def test_settings_that_are_not_valid_are_skipped_and_counted(blobs):
     clusters = replace(BASELINES["CC"], grids={"full": BASELINES["CC"].grids["full"][-3:]})
     skipped = best_of(clusters, "full", X, y, folds(y), 0).skipped
     assert [params["n_prototypes"] for params, _ in skipped] == [32, 64]
-    grid = tuple(valid_combinations().values())
+    grid = tuple(combinations())
     logistic = replace(BASELINES["LR"], grids={"full": grid})
     search = best_of(logistic, "full", X, y, folds(y), 0)
     assert (len(search.records), len(search.skipped)) == (8, 4)

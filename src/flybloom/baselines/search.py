@@ -35,6 +35,12 @@ class Record:
         The mean over classes of that share, for each split; what the authors call accuracy.
     seconds : float
         Time for all splits; settings that share their work share the time equally.
+
+    Examples
+    --------
+    >>> from flybloom.baselines import Record
+    >>> Record({"n_neighbors": 1}, accuracy=(0.5, 1.0), balanced_accuracy=(0.5, 1.0), seconds=0.1).params
+    {'n_neighbors': 1}
     """
 
     params: Params
@@ -53,6 +59,13 @@ class Search:
         The valid settings, in the order of the grid.
     skipped : tuple of (dict, str)
         The settings that are not valid for this data, with the reason.
+
+    Examples
+    --------
+    >>> from flybloom.baselines import Record, Search
+    >>> records = [Record({"n_neighbors": k}, (score,), (score,), 0.1) for k, score in [(1, 0.8), (2, 0.9)]]
+    >>> Search(tuple(records), skipped=()).best().params
+    {'n_neighbors': 2}
     """
 
     records: tuple[Record, ...]
@@ -109,14 +122,13 @@ def best_of(baseline: Baseline, profile: str, X: Any, y: Any, splits: Sequence[S
     >>> from sklearn.model_selection import StratifiedKFold
     >>> from flybloom.baselines import BASELINES, best_of
     >>> X, y = load_digits(return_X_y=True)
-    >>> folds = list(StratifiedKFold(10, shuffle=True, random_state=5489).split(X, y))
-    >>> search = best_of(BASELINES["kNNC"], "full", X, y, folds, seed=0)
+    >>> folds = list(StratifiedKFold(2, shuffle=True, random_state=5489).split(X, y))
+    >>> search = best_of(BASELINES["kNNC"], "quick", X, y, folds, seed=0)
     >>> [record.params["n_neighbors"] for record in search.records]
-    [1, 2, 4, 8, 16, 32, 64, 128, 256]
-    >>> search.best().params
-    {'n_neighbors': 1}
-    >>> len(search.best().accuracy), len(search.skipped)
-    (10, 0)
+    [1, 4, 16, 64]
+    >>> best = search.best("accuracy")
+    >>> best.params, len(best.accuracy), len(search.skipped)
+    ({'n_neighbors': 1}, 2, 0)
     """
     if profile not in baseline.grids:
         msg = f"The 'profile' parameter of best_of must be one of {list(baseline.grids)}. Got {profile!r} instead."
