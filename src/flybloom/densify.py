@@ -194,4 +194,4 @@ class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _n_features_out(self) -> int:
         """Number of columns of the output, for get_feature_names_out."""
-        return self.n_features_out_
+        return int(self.n_features_out_)
