@@ -37,7 +37,7 @@ def run_experiment(
     data : str or None, default=None
         Folder of data sets; see ``flybloom.datasets``.
     jobs : int, default=1
-        Number of processes.
+        Number of processes; an experiment that must run alone takes one.
     tell : callable, default=None
         See `run_units`.
 
@@ -47,7 +47,7 @@ def run_experiment(
         Tables, checks and numbers.
     """
     units = experiment.plan(settings, data)
-    results = run_units(units, folder / "units", jobs=jobs, tell=tell)
+    results = run_units(units, folder / "units", jobs=1 if experiment.alone else jobs, tell=tell)
     summary = experiment.summarise(settings, results)
     for name, figure in experiment.draw(summary).items():
         figure.savefig(folder / f"{name}.png", dpi=110)
