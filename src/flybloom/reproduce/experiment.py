@@ -74,6 +74,8 @@ class Experiment:
         From a summary to figures, by name.
     explanation : str
         What was done, how it departs from the paper, and why, for the reader of the page.
+    alone : bool, default=False
+        Whether its units must not run beside each other: those that measure time.
     """
 
     name: str
@@ -83,3 +85,4 @@ class Experiment:
     summarise: Callable[[Settings, Results], Summary]
     draw: Callable[[Summary], dict[str, Figure]]
     explanation: str
+    alone: bool = False

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from flybloom.reproduce.experiment import Experiment
-from flybloom.reproduce.experiments import openml, synthetic, vision
+from flybloom.reproduce.experiments import (
+    agreement,
+    hyperparameters,
+    noise,
+    openml,
+    similarity,
+    synthetic,
+    threads,
+    vision,
+)
 
 EXPERIMENTS: dict[str, Experiment] = {
-    module.EXPERIMENT.name: module.EXPERIMENT for module in (synthetic, openml, vision)
+    module.EXPERIMENT.name: module.EXPERIMENT
+    for module in (hyperparameters, synthetic, openml, vision, threads, similarity, noise, agreement)
 }
 
 

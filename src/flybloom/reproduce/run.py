@@ -38,7 +38,7 @@ def run_experiment(
     data : str or None, default=None
         Folder of data sets; see ``flybloom.datasets``.
     jobs : int, default=1
-        Number of processes.
+        Number of processes; an experiment that must run alone takes one.
     tell : callable, default=None
         See `run_units`.
 
@@ -48,7 +48,7 @@ def run_experiment(
         Tables, checks and numbers.
     """
     units = experiment.plan(settings, data)
-    results = run_units(units, folder, jobs=jobs, tell=tell)
+    results = run_units(units, folder, jobs=1 if experiment.alone else jobs, tell=tell)
     summary = experiment.summarise(settings, results)
     figures = experiment.draw(summary)
     for name, figure in figures.items():
