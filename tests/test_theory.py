@@ -124,7 +124,7 @@ def test_sizes_that_no_theorem_speaks_of_grant_nothing():
 
 
 def test_agreement_with_the_neighbour_at_the_demanded_sizes():
-    """Ten projections of Theorem 3, the test row only just near enough; `flybloom reproduce agreement` does the rest."""
+    """Ten projections of Theorem 3, the test row only just near enough; `flybloom reproduce agreement` has more."""
     d, b, n = 300, 30, 10
     sizes = theory.binary_sizes(n, d, b, delta=0.1)
     rng = np.random.default_rng(0)

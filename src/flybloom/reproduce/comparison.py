@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize, scale
 from flybloom._typing import Array
 from flybloom.baselines import BASELINES, best_of
 from flybloom.reproduce.fly_search import BayesianSpace, Space, search_bayesian, search_grid
-from flybloom.reproduce.scores import METRICS, Record, Splits, best_of_each, mean
+from flybloom.reproduce.scores import Record, Splits, best_of_each, mean
 
 Best: TypeAlias = dict[str, Any]  # the best record by each metric
 ROWS = {"raw": lambda X: X, "unit": normalize, "standard": scale}
@@ -39,11 +39,13 @@ def fly(X: Array, y: Array, splits: Splits, spaces: list[dict[str, Any]], seed: 
         if kind == "grid":
             records += search_grid(as_float32(X), y, splits, Space.of(rest), seed)
         else:
-            for binary in (True, False):
-                records += search_bayesian(as_float32(X), y, splits, BayesianSpace(binary=binary, **rest), seed)
-    binary = [record for record in records if record["params"]["c"] == 1]
-    others = [record for record in records if record["params"]["c"] < 1]
-    return {name: best_of_each(kept) for name, kept in (("FBFC", binary), ("FBFC*", others)) if kept}
+            for is_binary in (True, False):
+                records += search_bayesian(as_float32(X), y, splits, BayesianSpace(binary=is_binary, **rest), seed)
+    kinds = {
+        "FBFC": [record for record in records if record["params"]["c"] == 1],
+        "FBFC*": [record for record in records if record["params"]["c"] < 1],
+    }
+    return {name: best_of_each(kept) for name, kept in kinds.items() if kept}
 
 
 def as_float32(X: Array) -> Array:
@@ -86,5 +88,3 @@ def wins(ours: list[float], theirs: list[float]) -> dict[str, float]:
         "improvement": float(np.median(a / b - 1)),
         "p_value": p_value,
     }
-
-

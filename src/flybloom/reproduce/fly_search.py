@@ -35,6 +35,8 @@ class Space:
         Whether connections have signs.
     densify : tuple of bool
         Whether rows are densified first.
+    class_weights : tuple of str
+        "none" or "balanced": how much the rows of each class count.
     most_components, most_connections, fewest_components : int or None
         Bounds of m and s, whatever d is.
     """
@@ -46,6 +48,7 @@ class Space:
     scaling: str = "none"
     signed: bool = False
     densify: tuple[bool, ...] = (False,)
+    class_weights: tuple[str, ...] = ("none",)
     fewest_components: int = 2
     most_components: int | None = None
     most_connections: int | None = None
@@ -53,7 +56,10 @@ class Space:
     @classmethod
     def of(cls, table: dict[str, Any]) -> Space:
         """Return the space that a table of a profile describes."""
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in table.items()})
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in table.items()
+        }
+        return cls(**values)
 
     def sizes(self, n_features: int) -> list[tuple[int, int]]:
         """Return the pairs of m and s for so many features."""
@@ -129,18 +135,20 @@ def _with_sizes(
     held_out = HeldOutCounts(winners, codes, m, most_rows(splits, codes), seed, n_jobs)
     for rho in choices:
         held_out.grow(rho)
-        scores = np.empty((len(splits), len(space.decays), 2))
-        for of_split, split in zip(scores, splits, strict=True):
-            with held_out.without(split):
-                predicted = held_out.predict(split, space.decays)
-            true = codes[split.test]
-            of_split[:] = [(accuracy(true, labels), balanced_accuracy(true, labels)) for labels in predicted]
-        for at, decay in enumerate(space.decays):
-            yield {
-                "params": {"rho": rho, "c": decay, "scaling": space.scaling, "signed": space.signed},
-                "accuracy": scores[:, at, 0].tolist(),
-                "balanced_accuracy": scores[:, at, 1].tolist(),
-            }
+        for class_weight in space.class_weights:
+            scores = np.empty((len(splits), len(space.decays), 2))
+            for of_split, split in zip(scores, splits, strict=True):
+                with held_out.without(split):
+                    predicted = held_out.predict(split, space.decays, None if class_weight == "none" else class_weight)
+                true = codes[split.test]
+                of_split[:] = [(accuracy(true, labels), balanced_accuracy(true, labels)) for labels in predicted]
+            for at, decay in enumerate(space.decays):
+                own = {"rho": rho, "c": decay, "scaling": space.scaling, "signed": space.signed}
+                yield {
+                    "params": {**own, "class_weight": class_weight},
+                    "accuracy": scores[:, at, 0].tolist(),
+                    "balanced_accuracy": scores[:, at, 1].tolist(),
+                }
 
 
 @dataclass(frozen=True)
@@ -204,7 +212,5 @@ def search_bayesian(X: Array, y: Array, splits: Splits, space: BayesianSpace, se
     ranges = [Integer(0, 1), Real(2.0, space.most_components), Real(0.0, 0.5), Integer(8, 256)]
     if not space.binary:
         ranges.append(Real(0.2, 0.9))
-    gp_minimize(
-        loss, ranges, n_calls=space.n_calls, n_initial_points=space.n_random, acq_func="EI", random_state=SEED
-    )
+    gp_minimize(loss, ranges, n_calls=space.n_calls, n_initial_points=space.n_random, acq_func="EI", random_state=SEED)
     return records

@@ -12,6 +12,14 @@ from flybloom.reproduce.registry import EXPERIMENTS
 from flybloom.reproduce.run import RESULT
 
 MOST_ROWS = 20  # a longer table is folded away
+HEAD = """\
+# The paper, reproduced
+
+Each part of *Neural Neighborhood Encoding for Classification* (Sinha and Ram), made by the command beside it: the
+paper's figures, those of its method here, and how far this library gets beyond. This file and `index.html`, one page
+with all figures and tables, are written by `flybloom reproduce`. `result.json` and `raw.json` in each folder have the
+numbers with settings, seeds and versions.
+""".splitlines()
 
 
 def write_page(folder: Path) -> Path:
@@ -65,16 +73,7 @@ def _data_uri(path: Path) -> str:
 
 def markdown(parts: list[dict[str, Any]]) -> str:
     """Return the same as Markdown, which links to the figures; long tables are left to the page."""
-    lines = [
-        "# The paper, reproduced",
-        "",
-        "Each part of *Neural Neighborhood Encoding for Classification* (Sinha and Ram), made by the command beside it. "
-        "This file and `index.html`, one page with all figures and tables, are written by `flybloom reproduce`; "
-        "`result.json` and `raw.json` in each folder have the numbers, settings, seeds and versions.",
-        "",
-        "| in the paper | command | statements and goals that hold |",
-        "|---|---|---|",
-    ]
+    lines = [*HEAD, "| in the paper | command | statements and goals that hold |", "|---|---|---|"]
     for part in parts:
         experiment, checks = part["experiment"], part["checks"]
         held = f"{sum(check['holds'] for check in checks)} of {len(checks)}"
@@ -94,7 +93,9 @@ def _markdown_part(part: dict[str, Any]) -> list[str]:
     lines += [f"![{experiment.title}]({experiment.name}/{name}.png)" for name in part["figures"]]
     if part["checks"]:
         header = ["statement", "paper", "here", "holds", "note"]
-        rows = [[c["claim"], c["theirs"], c["ours"], "yes" if c["holds"] else "**no**", c["note"]] for c in part["checks"]]
+        rows = [
+            [c["claim"], c["theirs"], c["ours"], "yes" if c["holds"] else "**no**", c["note"]] for c in part["checks"]
+        ]
         lines += ["", *_markdown_table(header, rows)]
     for table in part["tables"]:
         if len(table["rows"]) <= MOST_ROWS:

@@ -42,6 +42,8 @@ def read_profile(name: str) -> dict[str, dict[str, Any]]:
         msg = f"The profile {name} is not TOML: {error}. Write a table for each experiment, as in the profile quick."
         raise ValueError(msg) from None
     if not all(isinstance(table, dict) for table in profile.values()):
-        msg = f"The profile {name} must hold nothing but tables, one for each experiment. Got {sorted(profile)} instead."
+        msg = (
+            f"The profile {name} must hold nothing but tables, one for each experiment. Got {sorted(profile)} instead."
+        )
         raise ValueError(msg)
     return profile

@@ -42,11 +42,11 @@ def experiments_of(item: str) -> list[str]:
     wanted = item.lower().replace("-", " ").strip()
     if wanted == "all":
         return list(EXPERIMENTS)
-    chosen = [
-        name for name, experiment in EXPERIMENTS.items() if wanted in (name, *map(str.lower, experiment.items))
-    ]
+    chosen = [name for name, experiment in EXPERIMENTS.items() if wanted in (name, *map(str.lower, experiment.items))]
     if not chosen:
         items = [part for experiment in EXPERIMENTS.values() for part in experiment.items]
-        msg = f"An item must be all, one of {', '.join(EXPERIMENTS)}, or one of {', '.join(items)}. Got {item!r} instead."
+        msg = (
+            f"An item must be all, one of {', '.join(EXPERIMENTS)}, or one of {', '.join(items)}. Got {item!r} instead."
+        )
         raise ValueError(msg)
     return chosen

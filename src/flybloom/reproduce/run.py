@@ -60,4 +60,8 @@ def run_experiment(
 
 def environment() -> dict[str, Any]:
     """Return the versions that a result was made with."""
-    return {"python": platform.python_version(), "machine": platform.machine(), **{name: version(name) for name in PACKAGES}}
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        **{name: version(name) for name in PACKAGES},
+    }

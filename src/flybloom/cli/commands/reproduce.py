@@ -14,13 +14,17 @@ ALL = "all"
 
 
 def command(
-    item: Annotated[str, typer.Argument(help="An experiment, a figure or table of the paper such as figure-2a, or all.")],
+    item: Annotated[
+        str, typer.Argument(help="An experiment, a figure or table of the paper such as figure-2a, or all.")
+    ],
     profile: Annotated[
         str, typer.Option(help="quick, standard, full, or a TOML file with a table for each experiment.")
     ] = "quick",
     data: Annotated[
         str | None,
-        typer.Option(help="Folder of data sets. Without it, the environment variable FLYBLOOM_DATA.", envvar="FLYBLOOM_DATA"),
+        typer.Option(
+            help="Folder of data sets. Without it, the environment variable FLYBLOOM_DATA.", envvar="FLYBLOOM_DATA"
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder for results, figures and the page. Without it, reproduced/PROFILE.")
@@ -48,9 +52,7 @@ def command(
             msg = f"the profile {profile} has no table [{name}]. It has {', '.join(settings)}."
             raise typer.BadParameter(msg, param_hint="--profile")
         with count_progress(EXPERIMENTS[name].title) as tell:
-            summary = run_experiment(
-                EXPERIMENTS[name], settings[name], folder / name, data=data, jobs=jobs, tell=tell
-            )
+            summary = run_experiment(EXPERIMENTS[name], settings[name], folder / name, data=data, jobs=jobs, tell=tell)
         outcomes += [(name, check) for check in summary.checks]
     page = write_page(folder)
     facts = {
@@ -66,4 +68,6 @@ def command(
     print_result({**facts, "outcomes": table} if json else facts, as_json=json)
     if table and not json:
         typer.echo()
-        print_table(list(table[0]), [["yes" if v is True else "no" if v is False else v for v in row.values()] for row in table])
+        print_table(
+            list(table[0]), [["yes" if v is True else "no" if v is False else v for v in row.values()] for row in table]
+        )

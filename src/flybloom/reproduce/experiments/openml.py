@@ -97,9 +97,7 @@ def found_by_method(results: Results) -> dict[str, dict[str, dict[str, Any]]]:
 def summarise(settings: Settings, results: Results) -> Summary:  # noqa: ARG001
     """Return medians of the relative performance, win fractions, and what was hoped for."""
     found = found_by_method(results)
-    boxes = {
-        metric: {group: _relative(sets, metric) for group, sets in found.items() if sets} for metric in METRICS
-    }
+    boxes = {metric: {group: _relative(sets, metric) for group, sets in found.items() if sets} for metric in METRICS}
     return Summary(
         tables=[
             *(_median_table(boxes[metric], found, metric) for metric in METRICS),
@@ -184,8 +182,13 @@ def _checks(boxes: dict[str, dict[str, dict[str, list[float]]]]) -> list[Check]:
             for method, most in GOAL[group].items():
                 if method in median:
                     claim = f"{method}, {GROUPS[group]}: median at most {most} ({of})"
-                    checks.append(Check(claim, str(THEIRS[group][method]), f"{median[method]:+.4f}", median[method] <= most))
-            for method, most, against in ((BEYOND, -0.01, "the authors' kNNC"), (f"{BEYOND}, best kNN", 0.0, "the best kNN")):
+                    checks.append(
+                        Check(claim, str(THEIRS[group][method]), f"{median[method]:+.4f}", median[method] <= most)
+                    )
+            for method, most, against in (
+                (BEYOND, -0.01, "the authors' kNNC"),
+                (f"{BEYOND}, best kNN", 0.0, "the best kNN"),
+            ):
                 claim = f"beyond, {GROUPS[group]}: median at most {most} against {against} ({of})"
                 checks.append(Check(claim, "-", f"{median[method]:+.4f}", median[method] <= most))
     return checks
