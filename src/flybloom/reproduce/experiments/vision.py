@@ -209,6 +209,6 @@ EXPERIMENT = Experiment(
     "A fifth of the training rows, drawn with the authors' seed, is held out to choose the setting by balanced "
     "accuracy; the model then learns all training rows and is tested once on the official test rows. Pixels are "
     "flattened, colours summed. Baselines see rows of unit length. The paper's space is its ranges (m from 2 d to "
-    "1024 d) with matrices of zeros and ones on raw pixels; `beyond` also takes larger m and rho, scales columns, gives "
-    "connections signs and tries other decays. Times are of one thread of a machine that does other work as well.",
+    "1024 d) with matrices of zeros and ones on raw pixels; `beyond` also takes larger m and rho, scales columns, has "
+    "signed connections and tries other decays. Times are of one thread of a machine that does other work as well.",
 )
