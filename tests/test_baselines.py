@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import reference
-from flybloom.baselines import BASELINES, PROFILES, PrototypeClassifier, SimHashBloomClassifier, best_of
+from flybloom.baselines import BASELINES, PROFILES, PrototypeClassifier, SimHashBloomClassifier, best_of, nested_simhash
 from flybloom.baselines import simhash as simhash_file
 from flybloom.baselines.grids import LR_FULL, MLPC_FULL, make_logistic_regression
 from flybloom.baselines.neighbours import predictions_for_each_k
@@ -141,6 +141,19 @@ def test_ties_are_reproducible_and_fair(rng):
     assert_array_equal(model.predict(X[::-1])[::-1], predicted)
     assert np.bincount(predicted).min() > 800
     assert (SimHashBloomClassifier(80, random_state=1).fit(X, y).predict(X) != predicted).any()
+
+
+@pytest.mark.parametrize("bits_at_once", [1, 120 * 100, 2**27])
+def test_one_hash_decides_as_one_for_each_size(blobs, monkeypatch, bits_at_once):
+    """For sizes that end within a block, at its end, and before all bits of the keys; in any order."""
+    X, y = blobs
+    monkeypatch.setattr(nested_simhash, "BITS_AT_ONCE", bits_at_once)
+    sizes, splits = [300, 2, 63, 64, 65, 128, 5], [*folds(y), (np.arange(9), np.arange(9, 30))]
+    results = nested_simhash.predictions_for_each_size(X, y, splits, sizes, 2)
+    for size in sizes:
+        for (train, test), predicted in zip(splits, results[size], strict=True):
+            model = SimHashBloomClassifier(size, random_state=2).fit(X[train], y[train])
+            assert_array_equal(predicted, model.predict(X[test]))
 
 
 # neighbours

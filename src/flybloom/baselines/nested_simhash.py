@@ -7,6 +7,8 @@ import numpy as np
 from flybloom._typing import Array
 from flybloom.baselines.simhash import KEY_BITS, decide, direction_blocks, hash_blocks, tie_keys, unmet
 
+BITS_AT_ONCE = 2**27  # bounds the hashes of all rows, one byte for each bit
+
 Split = tuple[Array, Array]
 
 
@@ -34,7 +36,8 @@ def predictions_for_each_size(
     rows = np.ascontiguousarray(X[order], np.float64)
     results: dict[int, list[Array]] = {}
     cuts = sorted(set(sizes))
-    for components, directions in direction_blocks(seed, rows.shape[1], cuts):
+    most = max(1, BITS_AT_ONCE // len(rows))
+    for components, directions in direction_blocks(seed, rows.shape[1], cuts, most):
         bits = np.concatenate([block for _, block in hash_blocks(rows, directions)])
         met = np.array([part.any(axis=0) for part in np.split(bits, ends[:-1])])
         for fold in folds:

@@ -28,14 +28,16 @@ def resolve_size(n_components: int | float, n_features: int) -> int:
     return int(n_components)
 
 
-def direction_blocks(seed: int, n_features: int, cuts: list[int]) -> Iterator[tuple[slice, Array]]:
+def direction_blocks(
+    seed: int, n_features: int, cuts: list[int], most: int | None = None
+) -> Iterator[tuple[slice, Array]]:
     """Draw random directions in blocks of bounded size, up to the last of the ascending `cuts`.
 
     Direction j depends on the seed and on j alone, so that few directions are the first of many. A block also ends
-    at each cut.
+    at each cut, and after `most` directions or those that are needed for the keys of ties.
     """
     generator = np.random.Generator(np.random.Philox(key=seed))
-    step = min(MOST_AT_ONCE, max(KEY_BITS, VALUES_AT_ONCE // n_features))
+    step = max(KEY_BITS, min(most or MOST_AT_ONCE, MOST_AT_ONCE, VALUES_AT_ONCE // n_features))
     begin = 0
     for cut in cuts:
         while begin < cut:
