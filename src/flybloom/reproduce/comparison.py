@@ -30,17 +30,21 @@ def baseline(X: Array, y: Array, splits: Splits, name: str, grid: str, rows: str
     return best_of_each(baseline_records(prepared, y, splits, name, grid, seed))
 
 
+def fly_records(X: Array, y: Array, splits: Splits, spaces: list[dict[str, Any]], seed: int) -> list[Record]:
+    """Return what every setting of the spaces of a profile reached; ``search`` in a table says how it is searched."""
+    rows, records = as_float32(X), []
+    for table in spaces:
+        rest = {name: value for name, value in table.items() if name != "search"}
+        if table.get("search", "grid") == "grid":
+            records += search_grid(rows, y, splits, Space.of(rest), seed)
+        else:
+            records += search_bayesian(rows, y, splits, BayesianSpace(**rest), seed)
+    return records
+
+
 def fly(X: Array, y: Array, splits: Splits, spaces: list[dict[str, Any]], seed: int) -> dict[str, Best]:
     """Return the best settings of FBFC (c = 1) and of FBFC* (c < 1) over spaces, by each metric."""
-    records: list[Record] = []
-    for table in spaces:
-        kind = table.get("search", "grid")
-        rest = {name: value for name, value in table.items() if name != "search"}
-        if kind == "grid":
-            records += search_grid(as_float32(X), y, splits, Space.of(rest), seed)
-        else:
-            for is_binary in (True, False):
-                records += search_bayesian(as_float32(X), y, splits, BayesianSpace(binary=is_binary, **rest), seed)
+    records = fly_records(X, y, splits, spaces, seed)
     kinds = {
         "FBFC": [record for record in records if record["params"]["c"] == 1],
         "FBFC*": [record for record in records if record["params"]["c"] < 1],
