@@ -33,7 +33,7 @@ def folder(tmp_path):
 
 def test_the_page_is_whole_and_escaped(folder):
     """Figures are inside the file, and nothing of a table becomes markup."""
-    page = write_page(folder).read_text()
+    page = write_page(folder, "standard").read_text()
     assert page.count("data:image/png;base64,") == 1
     assert "Short &lt;b&gt;" in page
     assert "it &lt;rises&gt;" in page
@@ -44,8 +44,8 @@ def test_the_page_is_whole_and_escaped(folder):
 
 def test_markdown_shows_what_does_not_hold(folder):
     """The command, the failed check with its note, and only short tables."""
-    text = markdown(read_parts(folder))
-    assert "| Table 1 | `flybloom reproduce vision` | [1 of 2](#vision) |" in text
+    text = markdown(read_parts(folder), "standard")
+    assert "| Table 1 | `flybloom reproduce vision --profile standard` | [1 of 2](#vision) |" in text
     assert "| it falls | 1 | 3 | **no** | too few rows |" in text
     assert "a\\|b" in text
     assert "Long" not in text
@@ -62,7 +62,7 @@ def test_every_figure_and_table_of_the_paper_has_an_experiment():
     for item in ("Table 1", "figure-2a", "figure-2d", "Figure 3", "figure 4", "figure-s1", "Figure S4"):
         assert len(experiments_of(item)) == 1
     assert experiments_of("all") == list(EXPERIMENTS)
-    with pytest.raises(ValueError, match="An item must be all, one of hyperparameters.*Got 'figure-9' instead"):
+    with pytest.raises(ValueError, match=r"An item must be all, one of hyperparameters.*Got 'figure-9' instead"):
         experiments_of("figure-9")
 
 

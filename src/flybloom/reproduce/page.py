@@ -22,13 +22,15 @@ numbers with settings, seeds and versions.
 """.splitlines()
 
 
-def write_page(folder: Path) -> Path:
+def write_page(folder: Path, profile: str = "quick") -> Path:
     """Write what all experiments of a folder found: ``index.html``, whole in one file, and ``README.md``.
 
     Parameters
     ----------
     folder : Path
         Holds a folder for each experiment that was run.
+    profile : str, default="quick"
+        The profile that it was run with, for the commands on the page.
 
     Returns
     -------
@@ -37,9 +39,9 @@ def write_page(folder: Path) -> Path:
     """
     parts = read_parts(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "README.md").write_text(markdown(parts), encoding="utf-8")
+    (folder / "README.md").write_text(markdown(parts, profile), encoding="utf-8")
     page = folder / "index.html"
-    page.write_text(html(parts, folder), encoding="utf-8")
+    page.write_text(html(parts, folder, profile), encoding="utf-8")
     return page
 
 
@@ -52,7 +54,7 @@ def read_parts(folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def html(parts: list[dict[str, Any]], folder: Path) -> str:
+def html(parts: list[dict[str, Any]], folder: Path, profile: str) -> str:
     """Return the page; figures are inside it."""
     try:
         from jinja2 import Environment  # noqa: PLC0415 - an extra
@@ -63,7 +65,7 @@ def html(parts: list[dict[str, Any]], folder: Path) -> str:
     environment.filters["cell"] = cell
     environment.globals["picture"] = lambda part, name: _data_uri(folder / part["experiment"].name / f"{name}.png")
     template = resources.files("flybloom.reproduce").joinpath("page.html.jinja").read_text(encoding="utf-8")
-    return environment.from_string(template).render(parts=parts, most_rows=MOST_ROWS)
+    return environment.from_string(template).render(parts=parts, profile=profile, most_rows=MOST_ROWS)
 
 
 def _data_uri(path: Path) -> str:
@@ -71,14 +73,15 @@ def _data_uri(path: Path) -> str:
     return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
 
 
-def markdown(parts: list[dict[str, Any]]) -> str:
+def markdown(parts: list[dict[str, Any]], profile: str) -> str:
     """Return the same as Markdown, which links to the figures; long tables are left to the page."""
-    lines = [*HEAD, "| in the paper | command | statements and goals that hold |", "|---|---|---|"]
+    lines = [*HEAD, "", "| in the paper | command | statements and goals that hold |", "|---|---|---|"]
     for part in parts:
         experiment, checks = part["experiment"], part["checks"]
         held = f"{sum(check['holds'] for check in checks)} of {len(checks)}"
         lines.append(
-            f"| {', '.join(experiment.items)} | `flybloom reproduce {experiment.name}` | [{held}](#{experiment.name}) |"
+            f"| {', '.join(experiment.items)} | `flybloom reproduce {experiment.name} --profile {profile}` "
+            f"| [{held}](#{experiment.name}) |"
         )
     for part in parts:
         lines += _markdown_part(part)

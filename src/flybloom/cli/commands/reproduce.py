@@ -54,7 +54,7 @@ def command(
         with count_progress(EXPERIMENTS[name].title) as tell:
             summary = run_experiment(EXPERIMENTS[name], settings[name], folder / name, data=data, jobs=jobs, tell=tell)
         outcomes += [(name, check) for check in summary.checks]
-    page = write_page(folder)
+    page = write_page(folder, profile)
     facts = {
         "page": str(page),
         "checks": len(outcomes),
