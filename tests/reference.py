@@ -6,6 +6,7 @@ keeps the rho largest. z counts winners for each class, w is the Fly Bloom Filte
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -45,10 +46,40 @@ def counts(h, y, classes):
 
 def filters(z, c):
     """w_ij = (1 - c)^z_ij (equation 4), the power by repeated multiplication."""
-    powers = [1.0]
+    return powers(1.0 - c, z)
+
+
+def powers(base, z):
+    """base^z_ij by repeated multiplication."""
+    table = [1.0]
     for _ in range(int(z.max(initial=0))):
-        powers.append(powers[-1] * (1.0 - c))
-    return np.array(powers)[z]
+        table.append(table[-1] * base)
+    return np.array(table)[z]
+
+
+def power(base, exponent):
+    """base^exponent: the whole part of the exponent by squares, 40 binary digits of its fraction by square roots."""
+    if base == 0:
+        return 0.0
+    result, square, root, exact = 1.0, base, base, Fraction(float(exponent))
+    for digit in reversed(f"{int(exact):b}"):
+        result = result * square if digit == "1" else result
+        square = square * square
+    for k in range(1, 41):
+        root = math.sqrt(root)
+        result = result * root if int(exact * 2**k) % 2 else result
+    return result
+
+
+def weighted_filters(z, c, weights):
+    """w_ij = (1 - c)^(weight_i z_ij): filters in which a row of class i counts as weight_i rows."""
+    return np.array([powers(power(1.0 - c, weight), row) for row, weight in zip(z, weights, strict=True)])
+
+
+def balanced_weights(y):
+    """The weight of each class that makes all count the same: n / (L n_l)."""
+    classes, n = np.unique(y, return_counts=True)
+    return [len(y) / (len(classes) * int(of_class)) for of_class in n]
 
 
 def binary_filters(h, y, classes):

@@ -136,7 +136,7 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
     def _check_scoring(self, X: Any) -> Features:
         """Return the rows to score, checked."""
         check_is_fitted(self)
-        self._validate_params()  # decay and temperature may have been set since fit
+        self._validate_params()  # decay, class_weight and temperature may have been set since fit
         return check_rows(self, X, reset=False)
 
     def _for_winners(self, X: Features, use: Callable[[slice, Winners], None]) -> None:

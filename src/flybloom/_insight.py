@@ -9,9 +9,10 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from flybloom import explanation, filters, similarity
-from flybloom._sharing import SharedCounts
+from flybloom._sharing import Learned, SharedCounts
 from flybloom._typing import Array, Codes, Novelty, Winners
 from flybloom._validation import check_labels
+from flybloom.weighting import ClassTables, ClassWeight, class_tables, class_weights, left_out_weights
 
 FILTERS = ("filters", "familiarity")
 SCORES = ("novelty", "familiarity")
@@ -21,6 +22,7 @@ class ClassInsight(SharedCounts):
     """Methods of `FlyBloomClassifier` that read the counts of a fitted model."""
 
     decay: float
+    class_weight: ClassWeight
 
     def class_similarity(self, *, of: str = "filters") -> Array:
         """Return how similar each pair of classes is: the cosine between their filters.
@@ -49,7 +51,9 @@ class ClassInsight(SharedCounts):
         _check_choice("of", of, FILTERS)
         self._validate_params()
         with self._reading() as learned:
-            return similarity.cosine_similarity(learned.counts, self.decay, of_familiarity=of == "familiarity")
+            return similarity.cosine_similarity(
+                learned.counts, self._tables_of(learned), of_familiarity=of == "familiarity"
+            )
 
     def most_similar_classes(self, k: int = 3, *, of: str = "filters") -> list[tuple[Any, Any, float]]:
         """Return the pairs of classes that are hardest to tell apart.
@@ -106,13 +110,19 @@ class ClassInsight(SharedCounts):
         """
         X = self._check_scoring(X)
         with self._reading() as learned:
-            codes = _codes(check_labels(y, X), learned.classes)
-            result = np.empty((X.shape[0], learned.classes.size))
+            classes, class_count, counts = learned
+            codes = _codes(check_labels(y, X), classes)
+            result = np.empty((X.shape[0], classes.size))
+            weights = left_out_weights(self.class_weight, classes, class_count)
+            tables = None if weights is None else class_tables(self.decay, class_count, weights)
 
             def score(block: slice, winners: Winners) -> None:
-                result[block] = filters.left_out_novelty(
-                    winners, codes[block], learned.counts, learned.class_count, self.decay
-                )
+                if tables is None:
+                    result[block] = filters.left_out_novelty(winners, codes[block], counts, class_count, self.decay)
+                else:
+                    result[block] = filters.left_out_novelty_by_class(
+                        winners, codes[block], counts, class_count, tables
+                    )
 
             self._for_winners(X, score)
         return result
@@ -155,10 +165,11 @@ class ClassInsight(SharedCounts):
         with self._reading() as learned:
             wanted = None if labels is None else np.broadcast_to(np.asarray(labels), X.shape[0])
             given = None if wanted is None else _codes(wanted, learned.classes)
+            tables = self._tables_of(learned)
 
             def divide(block: slice, winners: Winners) -> None:
                 if given is None:
-                    novelty = filters.novelty(winners, learned.counts, learned.class_count, self.decay)
+                    novelty = filters.novelty_by_class(winners, learned.counts, tables)
                     codes = filters.most_familiar(novelty, winners, self.seed_)
                 else:
                     codes = given[block]
@@ -166,7 +177,7 @@ class ClassInsight(SharedCounts):
                 rows = rows.toarray() if sparse.issparse(rows) else rows
                 rows = rows.astype(np.float32) if rows.dtype.kind == "f" else rows
                 result[block] = explanation.feature_shares(
-                    rows, winners, codes, connections, signs, learned.counts, self.decay, of_familiarity=of_familiarity
+                    rows, winners, codes, connections, signs, learned.counts, tables, of_familiarity=of_familiarity
                 )
 
             self._for_winners(X, divide)
@@ -203,6 +214,14 @@ class ClassInsight(SharedCounts):
             return explanation.class_profiles(
                 learned.counts, learned.class_count, connections, signs, self.n_features_in_, contrast=contrast
             )
+
+    def _class_weights(self, learned: Learned) -> Array | None:
+        """Return the weight of each class, or None if all count the same."""
+        return class_weights(self.class_weight, learned.classes, learned.class_count)
+
+    def _tables_of(self, learned: Learned) -> ClassTables:
+        """Return what each class makes of a count."""
+        return class_tables(self.decay, learned.class_count, self._class_weights(learned))
 
 
 def _codes(labels: Array, classes: Array) -> Codes:

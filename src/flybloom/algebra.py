@@ -23,7 +23,7 @@ class Algebra(SharedCounts):
         """Learn all that another model has learned, as if this one had met its rows.
 
         ``a + b`` does the same and leaves both as they were; ``sum(models)`` works. Parameters that only matter when
-        scoring, `decay` and `temperature`, stay those of the first model.
+        scoring, `decay`, `class_weight` and `temperature`, stay those of the first model.
 
         Parameters
         ----------

@@ -13,12 +13,13 @@ from flybloom import filters
 from flybloom._base import BaseFly
 from flybloom._insight import ClassInsight
 from flybloom._sharing import Learned
-from flybloom._sklearn_compat import Interval, fit_context
+from flybloom._sklearn_compat import Interval, StrOptions, fit_context
 from flybloom._typing import Array, Novelty, Winners
 from flybloom._validation import check_labels, check_rows, check_weights, unchanged_on_error, united_classes
 from flybloom.algebra import Algebra
 from flybloom.persistence import Saveable
 from flybloom.scaling import ColumnMoments
+from flybloom.weighting import ClassWeight, check_class_weight, require_weights_for
 
 
 class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # type: ignore[misc]
@@ -61,6 +62,16 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
         times in a class has the weight ``(1 - decay)**n`` there. With 1 the filter is binary. It may be changed after
         fit, without learning again.
 
+    class_weight : "balanced", dict or None, default=None
+        How many rows each row of a class counts as when scoring: a component that won n times in a class of weight w
+        has the weight ``(1 - decay)**(n * w)`` there. Without weights large classes are favoured, because their counts
+        are larger. It may be changed after fit. With a decay of 1 it changes nothing.
+
+        - If "balanced", ``n / (n_classes * class_count_)`` for n rows in all, so that all classes count the same. It
+          follows from the rows that the model holds when it scores, so also after `partial_fit` and `forget`.
+        - If a dict, the weight of each label, a number above 0; 1 for labels that are not in it.
+        - If None, all classes have the weight 1.
+
     signed : bool, default=True
         Whether each connection has a random sign. False gives the paper's matrix of zeros and ones.
 
@@ -92,7 +103,7 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
         How often each component won among the rows of each class: all that is learned.
 
     filters_ : ndarray of shape (n_classes, n_components_)
-        The paper's filters, ``(1 - decay)**counts_``; derived.
+        The paper's filters, ``(1 - decay)**counts_``, or what `class_weight` makes of them; derived.
 
     n_components_ : int
         Number of components.
@@ -154,6 +165,7 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BaseFly._parameter_constraints,  # noqa: SLF001
         "decay": [Interval(Real, 0, 1, closed="right")],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
         "temperature": [Interval(Real, 0, None, closed="neither")],
     }
 
@@ -164,6 +176,7 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
         n_connections: int | float | str = "auto",
         n_winners: int | float | str = "auto",
         decay: float = 0.4,
+        class_weight: ClassWeight = None,
         signed: bool = True,
         scaling: str = "standard",
         temperature: float = 0.1,
@@ -174,6 +187,7 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
         self.n_connections = n_connections
         self.n_winners = n_winners
         self.decay = decay
+        self.class_weight = class_weight
         self.signed = signed
         self.scaling = scaling
         self.temperature = temperature
@@ -208,6 +222,7 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
             self._forget_all()
             self._learn(X, y, None, sample_weight)
             self._require_two_classes()
+            require_weights_for(self.class_weight, self.classes_, type(self).__name__)
         return self
 
     @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
@@ -321,11 +336,18 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
     def filters_(self) -> Array:
         """The paper's filters, of the shape of ``counts_``; derived from it."""
         with self._reading() as learned:
-            return filters.weights_of(learned.counts, self.decay).T
+            return filters.weights_of(learned.counts, self.decay, self._class_weights(learned)).T
 
     def _novelty_of(self, winners: Winners, learned: Learned) -> Novelty:
         """Return the novelty of rows with these winners to each class."""
+        if self.class_weight is not None:
+            return filters.novelty_by_class(winners, learned.counts, self._tables_of(learned))
         return filters.novelty(winners, learned.counts, learned.class_count, self.decay)
+
+    def _validate_params(self) -> None:
+        """Check what scikit-learn's constraints cannot say as well."""
+        super()._validate_params()
+        check_class_weight(self.class_weight, type(self).__name__)
 
     def _require_two_classes(self) -> None:
         """Refuse a fit that met a single class."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from flybloom import _kernels
 from flybloom._typing import Array, Codes, Counts, Winners
+from flybloom.weighting import ClassTables
 
 
 def feature_shares(
@@ -15,7 +16,7 @@ def feature_shares(
     connections: Array,
     signs: Array,
     counts: Counts,
-    decay: float,
+    tables: ClassTables,
     *,
     of_familiarity: bool,
 ) -> Array:
@@ -24,11 +25,10 @@ def feature_shares(
     `rows` are as they are hashed. The shares of a row are not negative and add up to its novelty, or familiarity, up to
     rounding.
     """
-    table = _kernels.score.decay_table(float(decay), int(counts.max(initial=0)) + 1)
+    tables = tables.complement() if of_familiarity else tables
     shares = np.zeros(rows.shape)
     _kernels.explain.add_shares(
-        np.ascontiguousarray(rows, np.float64), winners, codes, connections, signs, counts,
-        1.0 - table if of_familiarity else table, shares,
+        np.ascontiguousarray(rows, np.float64), winners, codes, connections, signs, counts, *tables, shares
     )  # fmt: skip
     return shares
 

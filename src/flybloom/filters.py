@@ -11,6 +11,7 @@ import numpy as np
 
 from flybloom import _kernels
 from flybloom._typing import Array, Codes, Counts, Novelty, Weights, Winners
+from flybloom.weighting import ClassTables, class_tables
 
 
 class Winnings(NamedTuple):
@@ -85,11 +86,9 @@ def contains(counts: Counts, change: Change, class_count: Array) -> bool:
     return int((counts[:, touched] > class_count[touched]).sum()) == int((before > most).sum())
 
 
-def weights_of(counts: Counts, decay: float) -> Array:
-    """Return the paper's filters, (1 - decay)^count, in the shape of `counts`."""
-    table = _kernels.score.decay_table(float(decay), int(counts.max(initial=0)) + 1)
-    weights: Array = table[np.minimum(counts, table.size - 1)]
-    return weights
+def weights_of(counts: Counts, decay: float, class_weights: Array | None = None) -> Array:
+    """Return the paper's filters, (1 - decay)^count, in the shape of `counts`; or with the counts weighted by class."""
+    return class_tables(decay, counts.max(axis=0, initial=0), class_weights).of(counts)
 
 
 def novelty(winners: Winners, counts: Counts, class_count: Array, decay: float) -> Novelty:
@@ -100,11 +99,27 @@ def novelty(winners: Winners, counts: Counts, class_count: Array, decay: float) 
     return result
 
 
+def novelty_by_class(winners: Winners, counts: Counts, tables: ClassTables) -> Novelty:
+    """Return f_i(x), where each class has weights of its own."""
+    result = np.empty((len(winners), counts.shape[1]))
+    _kernels.class_weights.novelty_by_class(winners, counts, *tables, result)
+    return result
+
+
 def left_out_novelty(winners: Winners, codes: Codes, counts: Counts, class_count: Array, decay: float) -> Novelty:
     """Return the same for learned rows of these classes, each as if it had not been learned."""
     table = _kernels.score.decay_table(float(decay), int(class_count.max(initial=0)) + 1)
     result = np.empty((len(winners), counts.shape[1]))
     _kernels.left_out.left_out_novelty(winners, codes, counts, table, result)
+    return result
+
+
+def left_out_novelty_by_class(
+    winners: Winners, codes: Codes, counts: Counts, class_count: Array, tables: ClassTables
+) -> Novelty:
+    """Return the same where each class has weights of its own; `tables` are those of `left_out_weights`."""
+    result = np.empty((len(winners), counts.shape[1]))
+    _kernels.class_weights.left_out_novelty_by_class(winners, codes, counts, class_count, *tables, result)
     return result
 
 

@@ -191,6 +191,8 @@ class _Checker:
         """Return an estimator with the parameters of the file."""
         parameters = self.description.get("parameters")
         names = set(kind().get_params())
+        if isinstance(parameters, dict) and "class_weight" in names:
+            parameters = {**parameters, "class_weight": self.class_weight(parameters.get("class_weight"))}
         self.require(isinstance(parameters, dict) and set(parameters) == names, "its parameters are not those known")
         assert isinstance(parameters, dict)  # noqa: S101 - for mypy
         model = kind(**parameters)
@@ -201,6 +203,16 @@ class _Checker:
         n_jobs = parameters["n_jobs"]
         self.require(n_jobs is None or abs(n_jobs) <= MOST_JOBS, f"n_jobs is beyond {MOST_JOBS}")
         return model
+
+    def class_weight(self, stored: Any) -> Any:
+        """Return the class weights; files of models without them do not mention them."""
+        if stored is None or stored == "balanced":
+            return stored
+        try:
+            labels, weights = stored["labels"], stored["weights"]
+            return dict(zip(labels_from_json(labels).tolist(), weights, strict=True))
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            self.require(is_true=False, otherwise=f"its class weights are wrong ({error})")
 
     def check_sizes(self) -> None:
         """Check the numbers that the kernels take for granted."""
@@ -282,4 +294,9 @@ def _plain_parameters(model: Any) -> dict[str, Any]:
     }
     if not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = model.seed_
-    return parameters
+    class_weight = parameters.pop("class_weight", None)  # not written if None, so that older versions read the file
+    if isinstance(class_weight, dict):
+        labels = sorted(class_weight)
+        weights = [class_weight[label] for label in labels]
+        class_weight = {"labels": labels_to_json(np.array(labels)), "weights": np.array(weights).tolist()}
+    return parameters if class_weight is None else {**parameters, "class_weight": class_weight}

@@ -8,18 +8,19 @@ import numpy as np
 
 from flybloom import _kernels
 from flybloom._typing import Array, Counts
+from flybloom.weighting import ClassTables
 
 
-def cosine_similarity(counts: Counts, decay: float, *, of_familiarity: bool) -> Array:
-    """Return the cosine of the filters (1 - c)^count of each pair of classes, or of one minus them.
+def cosine_similarity(counts: Counts, tables: ClassTables, *, of_familiarity: bool) -> Array:
+    """Return the cosine of the filters of each pair of classes, or of one minus them.
 
     `counts` has shape (n_components, n_classes). Most components never won in either of two classes. They add 1 to the
     inner product of two filters, so all cosines come near to 1; to that of their complements, what the two classes are
     familiar with, they add nothing. A class that knows nothing resembles none but itself.
     """
-    table = _kernels.score.decay_table(float(decay), int(counts.max(initial=0)) + 1)
+    tables = tables.complement() if of_familiarity else tables
     products = np.zeros((counts.shape[1], counts.shape[1]))
-    _kernels.similarity.add_products(counts, 1.0 - table if of_familiarity else table, products)
+    _kernels.similarity.add_products(counts, *tables, products)
     norms = np.sqrt(np.diag(products))
     similarity = products / np.where(norms > 0, norms, 1.0)[:, None] / np.where(norms > 0, norms, 1.0)
     similarity = np.clip((similarity + similarity.T) / 2, 0.0, 1.0)

@@ -164,6 +164,8 @@ def _checkpoint(
         )
         raise CheckpointError(msg)
     settings = {name: _plain(value) for name, value in model.get_params().items() if name != "n_jobs"}
+    if model.class_weight is None:
+        del settings["class_weight"]  # older checkpoints do not mention it
     settings["start"] = fingerprint(construction(model)) if _is_empty(model) else "anew"
     settings |= {"target": repr(blocks.wish.target), "features": repr(blocks.wish.features)}
     settings["single_pass"] = repr(blocks.wish.block_rows if single_pass else False)
@@ -177,7 +179,7 @@ def _is_empty(model: FlyBloomClassifier) -> bool:
 
 def _plain(value: Any) -> str:
     """Return a parameter as text that is the same in another process."""
-    return repr(value) if isinstance(value, int | float | str | None) else type(value).__name__
+    return repr(value) if isinstance(value, int | float | str | dict | None) else type(value).__name__
 
 
 def _few(block: Block) -> Any:

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
+from flybloom import weighting
 from flybloom._kernels.explain import add_profiles, add_shares
 from flybloom._kernels.left_out import left_out_novelty
 from flybloom._kernels.recovery import recovered_novelty
@@ -25,8 +26,9 @@ def test_products(learned, c):
     """Inner products of the filters."""
     counts, _ = learned
     out = np.zeros((3, 3))
-    add_products(counts, decay_table(c, 9), out)
-    w = reference.filters(counts.T, c)
+    weights = np.array([0.3, 1.0, 2.5])
+    add_products(counts, *weighting.class_tables(c, counts.max(axis=0), weights), out)
+    w = reference.weighted_filters(counts.T, c, weights)
     assert_allclose(out, w @ w.T, rtol=1e-14)
 
 
@@ -65,9 +67,10 @@ def test_shares_and_profiles(learned, rng):
     rows = rng.integers(-2, 3, (7, 5)).astype(np.float64)
     connections = np.array([rng.permutation(5)[:3] for _ in range(12)], np.uint32)
     signs = rng.choice([-1, 1], (12, 3)).astype(np.int8)
-    codes, table, out = np.arange(7) % 3, decay_table(0.4, 9), np.zeros((7, 5))
-    add_shares(rows, winners, codes, connections, signs, counts, table, out)
-    w = reference.filters(counts.T, 0.4)
+    codes, weights, out = np.arange(7) % 3, np.array([0.3, 1.0, 2.5]), np.zeros((7, 5))
+    tables = weighting.class_tables(0.4, counts.max(axis=0), weights)
+    add_shares(rows, winners, codes, connections, signs, counts, *tables, out)
+    w = reference.weighted_filters(counts.T, 0.4, weights)
     expected = [
         reference.feature_shares(x, j, w[code], connections, signs)
         for x, j, code in zip(rows, winners, codes, strict=True)

@@ -17,9 +17,9 @@ GRID = {"n_components": [24, 48], "n_connections": [1.0], "n_winners": [3, 0.25]
 SCORES = ["accuracy", "balanced_accuracy", "f1_macro", "neg_log_loss"]
 
 
-def really_fitted(rows, cv, grid, scoring=None, seed=5):
+def really_fitted(rows, cv, grid, scoring=None, seed=5, **parameters):
     """A search that fits a model for every setting and split."""
-    model = FlyBloomClassifier(scaling="none", random_state=seed)
+    model = FlyBloomClassifier(scaling="none", random_state=seed, **parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # classes that a small test set lacks
         return GridSearchCV(model, grid, cv=cv, scoring=scoring, error_score="raise").fit(*rows)

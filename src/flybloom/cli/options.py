@@ -41,6 +41,9 @@ Output = Annotated[Path, typer.Option("--output", "-o", help="Where to save the 
 OutputOrSame = Annotated[
     Path | None, typer.Option("--output", "-o", help="Where to save the model; without it, MODEL is replaced.")
 ]
+ClassWeight = Annotated[
+    str | None, typer.Option("--class-weight", help="balanced: small classes count as much as large ones.")
+]
 BlockRows = Annotated[int, typer.Option("--block-rows", min=1, help="How many rows to read at once, at most.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Number of threads; -1 for all processors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

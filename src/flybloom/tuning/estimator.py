@@ -26,6 +26,7 @@ from flybloom.tuning.memory import available_memory
 from flybloom.tuning.results import cv_results
 from flybloom.tuning.search import Found, search
 from flybloom.tuning.split_scores import known_novelty, make_scorer
+from flybloom.weighting import ClassWeight, by_code, check_class_weight, require_weights_for
 
 WORDS = frozenset({"auto", "paper"})
 LEARNED = (  # what the best model has in common with the search
@@ -80,6 +81,10 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
     scoring : str, callable or None, default=None
         A scorer's name or a function of (estimator, X, y). None is accuracy. A function is given an estimator that
         answers `predict`, `predict_proba`, `decision_function` and `novelty` for the test rows, with temperature 1.
+
+    class_weight : "balanced", dict or None, default=None
+        How many rows each row of a class counts as when scoring, as in `FlyBloomClassifier`. "balanced" follows from
+        the rows that each model has learned, so in every split from those that are not held out.
 
     signed : bool, default=True
         Whether each connection has a random sign.
@@ -180,6 +185,7 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: ["array-like", Integral, Real, StrOptions(set(WORDS))] for name in NAMES},
         **{name: BaseFly._parameter_constraints[name] for name in ("signed", "scaling", "random_state", "n_jobs")},  # noqa: SLF001
+        "class_weight": FlyBloomClassifier._parameter_constraints["class_weight"],  # noqa: SLF001
         "cv": ["cv_object", StrOptions({"loo"})],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "max_memory": [Interval(Integral, 1, None, closed="left"), None],
@@ -195,6 +201,7 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
         decay: Any = "auto",
         cv: Any = "loo",
         scoring: Any = None,
+        class_weight: ClassWeight = None,
         signed: bool = True,
         scaling: str = "standard",
         max_memory: int | None = None,
@@ -208,6 +215,7 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
         self.decay = decay
         self.cv = cv
         self.scoring = scoring
+        self.class_weight = class_weight
         self.signed = signed
         self.scaling = scaling
         self.max_memory = max_memory
@@ -251,6 +259,7 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
                     f"Got one class, {self.classes_[0]!r}, instead. Add rows of other classes."
                 )
                 raise ValueError(msg)
+            require_weights_for(self.class_weight, self.classes_, type(self).__name__)
             codes = np.searchsorted(self.classes_, y)
             splits = self._splits(X, y, groups, codes)
             self._require_memory(X)
@@ -345,6 +354,7 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
             2 * 8 n L        the held-out novelties, and those of the best setting so far
             8 n C            the predictions
             24 * 2**20       for each thread, the block of rows that it works on
+            192 (n + L)      with class weights, their tables
 
         Parameters
         ----------
@@ -373,8 +383,14 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
             + 16 * n_samples * n_classes
             + 8 * n_samples * n_decays
             + 24 * 2**20 * n_threads
+            + (192 * (n_samples + n_classes) if self.class_weight is not None else 0)
         )
         return needed
+
+    def _validate_params(self) -> None:
+        """Check what scikit-learn's constraints cannot say as well."""
+        super()._validate_params()
+        check_class_weight(self.class_weight, type(self).__name__)
 
     def _checked_grid(self) -> dict[str, Any]:
         """Return the lists of what is tried, each value checked as FlyBloomClassifier would."""
@@ -424,14 +440,15 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
     def _search(self, X: Features, y: Array, codes: Codes, splits: list[Split]) -> None:
         """Score all settings and set what was learned."""
         settings = candidates(self._checked_grid(), self.n_features_in_)
-        score = make_scorer(self.scoring, X, y, self.classes_)
+        class_weight = by_code(self.class_weight, self.classes_)
+        score = make_scorer(self.scoring, X, y, self.classes_, class_weight)
 
         def hash_rows(m: int, s: int, rho: int) -> Winners:
             self.n_components_, self.n_connections_, self.n_winners_ = m, s, rho
             self._set_projection()
             return self._winners(X)
 
-        found = search(settings, splits, codes, hash_rows, score, self.seed_, self.n_jobs, self._report)
+        found = search(settings, splits, codes, hash_rows, score, self.seed_, self.n_jobs, self._report, class_weight)
         best = settings[found.best]
         self.n_components_, self.n_connections_, self.n_winners_ = best.m, best.s, best.rho
         self._set_projection()
@@ -447,6 +464,7 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
         """Return the classifier that fitting the best settings to all rows would give."""
         best = FlyBloomClassifier(
             **self.best_params_,
+            class_weight=self.class_weight,
             signed=self.signed,
             scaling=self.scaling,
             temperature=self.temperature_,

@@ -6,15 +6,18 @@ are the first of the sorted winners, so the counts grow from one rho to the next
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from flybloom import _kernels, filters
+from flybloom import _kernels, filters, weighting
 from flybloom._parallel import for_each_block
 from flybloom._typing import Array, Codes, Counts, Novelty, Weights, Winners
+from flybloom.weighting import ClassWeight
+
+Score: TypeAlias = Callable[[Winners, Array, Array], None]  # of the winners of some rows, the rows, and where to write
 
 ROWS_AT_ONCE = 4096  # bounds the copy of winners that is counted
 VALUES_PER_ROW = 4096  # rows in a block of scores: few, so that their novelties stay in the cache
@@ -120,48 +123,59 @@ class HeldOutCounts:
         finally:
             self._add(split.removed, split.copies, columns)
 
-    def predict(self, split: Split, decays: Sequence[float]) -> Codes:
-        """Return the class of each test row for each decay, of shape (n_decays, n_test); call inside `without`."""
+    def predict(self, split: Split, decays: Sequence[float], class_weight: ClassWeight = None) -> Codes:
+        """Return the class of each test row for each decay, of shape (n_decays, n_test); call inside `without`.
+
+        A `class_weight` that is a dict has codes for labels; "balanced" follows from the rows that are left.
+        """
         codes = np.empty((len(decays), split.test.size), np.int64)
         lanes = _kernels.held_out.LANES
         for begin in range(0, len(decays), lanes):
             chunk = slice(begin, begin + lanes)
-            tables = _weight_tables(decays[chunk], split.class_count, self.counts)
+            score = self._scorer(split, decays[chunk], class_weight)
             n_decays = len(decays[chunk])
 
-            def decide(block: slice, chunk: slice = chunk, tables: Array = tables, n_decays: int = n_decays) -> None:
+            def decide(block: slice, chunk: slice = chunk, score: Score = score, n_decays: int = n_decays) -> None:
                 rows = split.test[block]
                 winners = np.ascontiguousarray(self.winners[rows, : self.n_winners])
                 novelty = np.empty((n_decays, rows.size, self.class_count.size))
-                _kernels.held_out.held_out_novelty(
-                    winners, self.counts, self.codes[rows], split.leaves_itself, split.class_count, tables, novelty
-                )
+                score(winners, rows, novelty)
                 for of_decay, out in zip(novelty, codes[chunk], strict=True):
                     out[block] = filters.most_familiar(of_decay, winners, self.seed)
 
             for_each_block(decide, split.test.size, VALUES_PER_ROW, self.n_jobs)
         return codes
 
-    def novelty(self, split: Split, decay: float) -> Novelty:
+    def novelty(self, split: Split, decay: float, class_weight: ClassWeight = None) -> Novelty:
         """Return the novelty of each test row to each class, infinite if it has no rows; call inside `without`."""
         novelty = np.empty((split.test.size, self.class_count.size))
-        tables = _weight_tables([decay], split.class_count, self.counts)
+        score = self._scorer(split, [decay], class_weight)
 
-        def score(block: slice) -> None:
+        def work(block: slice) -> None:
             rows = split.test[block]
-            winners = np.ascontiguousarray(self.winners[rows, : self.n_winners])
-            _kernels.held_out.held_out_novelty(
-                winners,
-                self.counts,
-                self.codes[rows],
-                split.leaves_itself,
-                split.class_count,
-                tables,
-                novelty[None, block],
-            )
+            score(np.ascontiguousarray(self.winners[rows, : self.n_winners]), rows, novelty[None, block])
 
-        for_each_block(score, split.test.size, VALUES_PER_ROW, self.n_jobs)
+        for_each_block(work, split.test.size, VALUES_PER_ROW, self.n_jobs)
         return novelty
+
+    def _scorer(self, split: Split, decays: Sequence[float], class_weight: ClassWeight) -> Score:
+        """Return what writes the novelty of some test rows for up to 8 decays."""
+        weigh = weighting.left_out_weights if split.leaves_itself else weighting.class_weights
+        weights = weigh(class_weight, np.arange(self.class_count.size), split.class_count)
+        score = _kernels.class_weights.held_out_novelty_by_class
+        tables: tuple[Array, ...]
+        if weights is None:
+            score, tables = (
+                _kernels.held_out.held_out_novelty,
+                (_weight_tables(decays, split.class_count, self.counts),),
+            )
+        else:
+            tables = weighting.class_tables_of_decays(decays, split.class_count, np.atleast_2d(weights))
+
+        def write(winners: Winners, rows: Array, out: Array) -> None:
+            score(winners, self.counts, self.codes[rows], split.leaves_itself, split.class_count, *tables, out)
+
+        return write
 
     def _add(self, rows: Array, copies: Weights, columns: slice) -> None:
         """Count some of the winners of some rows."""

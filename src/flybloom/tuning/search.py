@@ -15,6 +15,7 @@ from flybloom.tuning.grids import Candidate
 from flybloom.tuning.held_out import HeldOutCounts, Split, most_rows
 from flybloom.tuning.results import best_index
 from flybloom.tuning.split_scores import Scorer
+from flybloom.weighting import ClassWeight
 
 HashRows: TypeAlias = Callable[[int, int, int], Winners]  # the winners for m, s and rho
 Report: TypeAlias = Callable[[int, int], None]  # how many of how many settings are done
@@ -60,6 +61,7 @@ def search(
     seed: int,
     n_jobs: int | None,
     report: Report,
+    class_weight: ClassWeight = None,
 ) -> Found:
     """Score every setting on every split; keep the counts and the held-out novelties of the best one."""
     found = Found(np.full((len(settings), len(splits)), np.nan), np.zeros(len(settings)), np.zeros(len(settings)))
@@ -87,7 +89,7 @@ def search(
             found.best, found.counts, found.novelty = best, _nothing(), _nothing()  # makes room first
             held_out.start_anew()
             held_out.grow(settings[best].rho)
-            found.novelty = _held_out_novelty(held_out, splits, settings[best].params["decay"])
+            found.novelty = _held_out_novelty(held_out, splits, settings[best].params["decay"], class_weight)
             found.counts = held_out.counts.astype(filters.count_dtype(held_out.class_count))
         del winners, held_out  # before the next pair needs the room
     return found
@@ -101,12 +103,12 @@ def _grouped(positions: Iterable[int], key: Callable[[int], Any]) -> dict[Any, l
     return groups
 
 
-def _held_out_novelty(held_out: HeldOutCounts, splits: list[Split], decay: float) -> Novelty:
+def _held_out_novelty(held_out: HeldOutCounts, splits: list[Split], decay: float, class_weight: ClassWeight) -> Novelty:
     """Return the novelty of each row where it is tested: the mean over splits, NaN if there are none."""
     total, n_tests = np.zeros((held_out.codes.size, held_out.class_count.size)), np.zeros(held_out.codes.size)
     for split in splits:
         with held_out.without(split):
-            np.add.at(total, split.test, held_out.novelty(split, decay))
+            np.add.at(total, split.test, held_out.novelty(split, decay, class_weight))
         np.add.at(n_tests, split.test, 1)
     with np.errstate(invalid="ignore"):  # rows that no split tests become NaN
         total /= n_tests[:, None]

@@ -11,7 +11,18 @@ import typer
 from flybloom.cli import cluster
 from flybloom.cli.console import Stopwatch, print_result, progress
 from flybloom.cli.models import load_classifier
-from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, Output, Source, Target, names, size
+from flybloom.cli.options import (
+    DEFAULT_BLOCK_ROWS,
+    BlockRows,
+    ClassWeight,
+    Jobs,
+    Json,
+    Output,
+    Source,
+    Target,
+    names,
+    size,
+)
 
 if TYPE_CHECKING:
     from flybloom import FlyBloomClassifier
@@ -28,6 +39,7 @@ def command(
     connections: Annotated[str, typer.Option(help="Features that each sums: 8, 10% of them, or auto.")] = "auto",
     winners: Annotated[str, typer.Option(help="How many win in each row: 64, 1% of the components, or auto.")] = "auto",
     decay: Annotated[float, typer.Option(help="How fast a filter forgets that a component is new; 1 is binary.")] = 0.4,
+    class_weight: ClassWeight = None,
     unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
     scaling: Annotated[str, typer.Option(help="none, center or standard.")] = "standard",
     seed: Annotated[int, typer.Option(help="Seed of the connections.")] = 0,
@@ -66,6 +78,7 @@ def command(
             n_connections=n_connections,
             n_winners=n_winners,
             decay=decay,
+            class_weight=class_weight,
             signed=not unsigned,
             scaling=scaling,
             random_state=seed,
@@ -74,6 +87,8 @@ def command(
     else:
         model = load_classifier(like, jobs)
         model = model - model
+        if class_weight is not None:
+            model.set_params(class_weight=class_weight)
     columns = names(features)
     if columns is None and hasattr(model, "feature_names_in_"):
         columns = model.feature_names_in_.tolist()

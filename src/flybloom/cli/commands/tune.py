@@ -10,7 +10,7 @@ import typer
 
 from flybloom.cli.console import Stopwatch, print_result, print_table
 from flybloom.cli.models import read_all
-from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, Output, Source, Target, names
+from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, ClassWeight, Jobs, Json, Output, Source, Target, names
 
 GRIDS = ("auto", "paper")
 PARAMETERS = ("n_components", "n_connections", "n_winners", "decay")
@@ -25,6 +25,7 @@ def command(
     ] = "auto",
     cv: Annotated[str, typer.Option(help="Number of folds, or loo to leave out one row at a time.")] = "10",
     scoring: Annotated[str, typer.Option(help="What to maximise: the name of a scikit-learn score.")] = "accuracy",
+    class_weight: ClassWeight = None,
     features: Annotated[
         str | None, typer.Option(help="Columns of the features, separated by commas; without it, all but the target.")
     ] = None,
@@ -49,8 +50,8 @@ def command(
     rows, labels = read_all(read_blocks(source, target, features=names(features), block_rows=block_rows))
     watch = Stopwatch()
     search = FlyBloomClassifierCV(
-        **settings, cv=folds, scoring=scoring, signed=not unsigned, scaling=scaling, random_state=seed, n_jobs=jobs,
-        verbose=True,
+        **settings, cv=folds, scoring=scoring, class_weight=class_weight, signed=not unsigned, scaling=scaling,
+        random_state=seed, n_jobs=jobs, verbose=True,
     ).fit(rows, labels)  # fmt: skip
     search.best_estimator_.save(output)
     if picture is not None:

@@ -1,0 +1,116 @@
+"""Powers, tables and novelties with a weight for each class, against the reference."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import reference
+from flybloom import filters, weighting
+from flybloom._kernels import class_weights as kernels
+from flybloom._kernels.score import decay_table
+from flybloom.tuning.held_out import HeldOutCounts, fold_splits, leave_one_out
+
+M, DECAYS = 30, [0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0]
+WEIGHTS = [1.0, 2.0, 3.0, 0.5, 0.3, 7.25, 1 / 3, 1000.0, 1e-4, 2.0**-41, 12345.678, 1e300]
+
+
+@pytest.fixture
+def hashed(rng):
+    """Winners of 60 rows of four classes of very different sizes, the last of a single row."""
+    winners = np.array([rng.permutation(M)[:6] for _ in range(60)], np.uint32)
+    return winners, rng.permutation(np.repeat([0, 1, 2, 3], [40, 14, 5, 1]))
+
+
+def novelty_without(winners, codes, train, test, c, weights=None):
+    """Learn the training rows alone, with given weights or balanced ones; what they lack is infinitely novel."""
+    z = reference.counts(reference.hashes(winners[train], M), codes[train], range(4))
+    is_known = np.bincount(codes[train], minlength=4) > 0
+    of_class = np.ones(4)
+    of_class[is_known] = reference.balanced_weights(codes[train]) if weights is None else np.array(weights)[is_known]
+    novelty = reference.novelty(reference.weighted_filters(z, c, of_class), winners[test])
+    novelty[:, ~is_known] = np.inf
+    return novelty
+
+
+@pytest.mark.parametrize("base", [0.0, 1e-300, 0.1, 0.6, 0.99, 1.0])
+@pytest.mark.parametrize("weight", WEIGHTS)
+def test_powers(base, weight):
+    """Bit for bit those of the reference, and close to the truth."""
+    assert kernels.power(base, weight) == reference.power(base, weight)
+    assert math.isclose(kernels.power(base, weight), base**weight, rel_tol=1e-9, abs_tol=1e-300)
+
+
+def test_powers_of_whole_weights_are_products():
+    """A weight of one leaves the base as it is."""
+    assert [kernels.power(0.7, float(k)) for k in range(4)] == [1.0, 0.7, 0.7 * 0.7, 0.7 * (0.7 * 0.7)]
+    assert_array_equal(kernels.weighted_bases(0.1, np.ones(3)), [1.0 - 0.1] * 3)
+
+
+@pytest.mark.parametrize("c", [0.1, 0.4, 0.5, 1.0])
+def test_tables_are_those_without_weights_where_all_weigh_one(c):
+    """Each as long as its class needs; a class of billions needs no billions of entries."""
+    most = np.array([0, 3, 10**18])
+    tables, starts, lasts = kernels.tables_by_class(np.full((3, 1), 1.0 - c), most)
+    for start, last, n in zip(starts, lasts, most, strict=True):
+        assert_array_equal(tables[start : start + last + 1, 0], decay_table(c, n + 1))
+    assert len(tables) == lasts.sum() + 3
+
+
+@pytest.mark.parametrize("c", DECAYS)
+def test_filters_and_novelty(hashed, c):
+    """Of given weights; the shared table of no weights gives what weights of one give, bit for bit."""
+    winners, codes = hashed
+    rows = np.bincount(codes)
+    counts = np.zeros((M, 4), np.int32)
+    filters.add(winners, codes, np.ones(60, np.int64), counts)
+    for weights in (np.array([0.4, 1.1, 3.0, 15.0]), np.ones(4), None):
+        w = reference.weighted_filters(counts.T, c, np.ones(4) if weights is None else weights)
+        assert_array_equal(filters.weights_of(counts, c, weights), w.T)
+        novelty = filters.novelty_by_class(winners, counts, weighting.class_tables(c, rows, weights))
+        assert_array_equal(novelty, reference.novelty(w, winners))
+    assert_array_equal(novelty, filters.novelty(winners, counts, rows, c))
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 0.2, 2: 5}])
+@pytest.mark.parametrize("c", [0.3, 1.0])
+def test_left_out(hashed, class_weight, c):
+    """Without the row itself the other weights change as well; a class that is left without rows is one less."""
+    winners, codes = hashed
+    rows = np.bincount(codes)
+    counts = np.zeros((M, 4), np.int32)
+    filters.add(winners, codes, np.ones(60, np.int64), counts)
+    weights = weighting.left_out_weights(class_weight, np.arange(4), rows)
+    tables = weighting.class_tables(c, rows, weights)
+    found = filters.left_out_novelty_by_class(winners, codes, counts, rows, tables)
+    given = None if class_weight == "balanced" else [0.2, 1, 5, 1]
+    for i in range(60):
+        rest = np.flatnonzero(np.arange(60) != i)
+        expected = novelty_without(winners, codes, rest, [i], c, given)[0]
+        assert_array_equal(found[i], np.minimum(expected, 1.0))
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 0.2, 2: 5}])
+@pytest.mark.parametrize("most_rows", [100, 2**16, 2**31])
+def test_held_out(hashed, rng, class_weight, most_rows):
+    """Folds, draws with repetition, and single rows; all decays; counts of any width."""
+    winners, codes = hashed
+    order = rng.permutation(60)
+    pairs = [(order[20:], order[:20]), (order[:20], order[20:23]), (np.repeat(order[30:], 2), order[:30])]
+    held_out = HeldOutCounts(winners, codes, M, most_rows, 7, None)
+    held_out.grow(6)
+    given = None if class_weight == "balanced" else [0.2, 1, 5, 1]
+    for split, (train, test) in zip(fold_splits(pairs, codes), pairs, strict=True):
+        with held_out.without(split):
+            predicted = held_out.predict(split, DECAYS, class_weight)
+            for at, c in enumerate(DECAYS):
+                expected = novelty_without(winners, codes, train, test, c, given)
+                assert_array_equal(held_out.novelty(split, c, class_weight), expected)
+                assert_array_equal(predicted[at], filters.most_familiar(expected, winners[test], 7))
+    (split,) = leave_one_out(codes)
+    for c in (0.1, 1.0):
+        novelty = held_out.novelty(split, c, class_weight)
+        for i in range(60):
+            rest = np.flatnonzero(np.arange(60) != i)
+            assert_array_equal(novelty[i], novelty_without(winners, codes, rest, [i], c, given)[0])
