@@ -23,6 +23,12 @@ VARIED = ("m", "s", "rho", "c")
 FIXED = {"s": (0.1, 0.3), "rho": (8, 32), "c": (0.5, 1.0)}  # while others vary; those of m are in the settings
 N_VALUES = 10
 LABELS = {"m": "m / d", "s": "s / d", "rho": "winners, rho", "c": "decay, c"}
+TICKS: dict[str, list[float]] = {
+    "m": [4, 16, 64, 256, 1024, 4096],
+    "s": [0.1, 0.2, 0.4, 0.8],
+    "rho": [4, 16, 64, 256],
+    "c": [0.2, 0.4, 0.7, 1],
+}
 SETS_A_FIGURE = 3
 COLOURS = ("#b5482a", "#e0a03c", "#2a6fb5", "#5aa37a")  # of each pair of the first two that are fixed
 
@@ -136,9 +142,14 @@ def draw(summary: Summary) -> dict[str, Figure]:
         chosen = names[begin : begin + SETS_A_FIGURE]
         figure, axes = new_figure(len(VARIED), len(chosen), width=3.6, height=2.9)
         for ax, (name, varied) in zip(axes, product(chosen, VARIED), strict=True):
-            _draw_curves(ax, varied, curves[name]["balanced_accuracy"][varied])
+            of_set = curves[name]["balanced_accuracy"]
+            _draw_curves(ax, varied, of_set[varied])
+            scores = [score for of_varied in of_set.values() for curve in of_varied for score in curve["scores"]]
+            ax.set_ylim(min(scores) - 0.02, max(scores) + 0.02)  # the same in all four, to compare what matters more
             if varied == VARIED[0]:
                 ax.set_ylabel(f"{name}, d = {n_features[name]}\nbalanced accuracy")
+            if name == chosen[-1]:
+                ax.legend(frameon=False, fontsize=6.5, ncol=2, loc="upper center", bbox_to_anchor=(0.5, -0.2))
         figures[f"hyperparameters-{number}"] = figure
     return figures
 
@@ -157,9 +168,12 @@ def _draw_curves(axes: Any, varied: str, curves: list[Curve]) -> None:
             color=COLOURS[pairs.index(pair)], label=label,
         )  # fmt: skip
     axes.set_xscale("log")
+    axes.minorticks_off()
+    axes.set_xticks(TICKS[varied], [f"{tick:g}" for tick in TICKS[varied]])
+    values = [value for curve in curves for value in curve["values"]]
+    axes.set_xlim(min(values) / 1.1, max(values) * 1.1)
     axes.set_xlabel(LABELS[varied])
     axes.grid(color="#e5e5e5")
-    axes.legend(frameon=False, fontsize=5)
 
 
 EXPERIMENT = Experiment(

@@ -216,7 +216,7 @@ EXPERIMENT = Experiment(
     "10 000 rows to learn and 1000 to be asked for, 100 features, 5 classes of 3 clusters, made as in the synthetic "
     "experiment; m = 102 400, s = 5, rho = 256, c = 1 (FBFC) and 0.9 (FBFC*). A share of the training labels is "
     "changed to another class. The authors' code never picks the class before the true one; `their flips` do the "
-    "same, `uniform flips` pick any. 10 data sets, as theirs, and 3 projections for each (theirs, and the profile "
-    "full: 10); the profile quick is far smaller, so its figures are not comparable. Rows are hashed once for each "
-    "data set and projection, whatever the noise.",
+    "same, `uniform flips` pick any. 10 data sets and 10 projections of each, as theirs; the profile quick is far "
+    "smaller, so its figures are not comparable. Rows are hashed once for each data set and projection, whatever the "
+    "noise.",
 )
