@@ -40,8 +40,9 @@ def check_class_weight(class_weight: Any, owner: str) -> None:
     if not isinstance(class_weight, dict):
         return
     for label, weight in class_weight.items():
-        is_number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
-        if not (is_number and 0 < weight <= sys.float_info.max):
+        number = weight.item() if isinstance(weight, np.integer | np.floating) else weight
+        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        if not (is_number and 0 < number <= sys.float_info.max):
             msg = (
                 f"The 'class_weight' parameter of {owner} must hold a number above 0 for each label. "
                 f"Got {weight!r} for {label!r} instead. To leave out a class, leave out its rows."

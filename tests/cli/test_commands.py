@@ -223,6 +223,29 @@ def test_tune_saves_the_best_model_of_the_search(frame, data, tmp_path):
     assert (tmp_path / "heat.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_class_weights_are_handed_on(frame, data, tmp_path):
+    """By train, also with --like, and by tune."""
+    X, y = frame.drop(columns="label"), frame["label"]
+    run("train", data, "-t", "label", "-o", tmp_path / "even.fly", *SIZES, "--class-weight", "balanced")
+    model = flybloom.load(tmp_path / "even.fly")
+    assert model.class_weight == "balanced"
+    run("train", data, "-t", "label", "-o", tmp_path / "plain.fly", *SIZES)
+    plain = flybloom.load(tmp_path / "plain.fly")
+    assert plain.class_weight is None
+    np.testing.assert_array_equal(plain.set_params(class_weight="balanced").novelty(X), model.novelty(X))
+    options = ["--like", tmp_path / "plain.fly", "--class-weight", "balanced"]
+    run("train", data, "-t", "label", "-o", tmp_path / "like.fly", *options)
+    np.testing.assert_array_equal(flybloom.load(tmp_path / "like.fly").novelty(X), model.novelty(X))
+    (tmp_path / "grid.toml").write_text("n_components = [100]\nn_connections = [8]\nn_winners = [4, 8]\ndecay = [0.4]")
+    options = ["--grid", tmp_path / "grid.toml", "--cv", "3", "--class-weight", "balanced", "--json"]
+    found = json.loads(run("tune", data, "-t", "label", "-o", tmp_path / "best.fly", *options))
+    search = flybloom.FlyBloomClassifierCV(
+        [100], n_connections=[8], n_winners=[4, 8], decay=[0.4], cv=3, class_weight="balanced", random_state=0
+    ).fit(X, y)
+    assert found["best_score"] == search.best_score_
+    assert flybloom.load(tmp_path / "best.fly").class_weight == "balanced"
+
+
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
@@ -287,6 +310,11 @@ def test_failures_end_with_their_codes(data, model, tmp_path, frame):
         (5, "Cannot forget 1797 rows of class 3", ["forget", model, tmp_path / "threes.csv", "-t", "label"]),
         (1, "No such file", ["inspect", tmp_path / "none.fly"]),
         (1, "The 'decay' parameter of FlyBloomClassifier", ["train", data, "-t", "label", "-o", other, "--decay", "7"]),
+        (
+            1,
+            "parameter of FlyBloomClassifier must be",
+            ["train", data, "-t", "label", "-o", other, "--class-weight", "x"],
+        ),
         (1, "The labels in y are strings", ["evaluate", model, tmp_path / "words.csv", "-t", "label"]),
         (2, "Missing option", ["train", data]),
     ]:

@@ -11,8 +11,10 @@ winners = hasher.fit(X).winners(X)
 model = FlyBloomClassifier(n_components=64, decay=1.0).fit(X, [0, 1, 0, 1], sample_weight=[1, 2, 3, 4])
 model = model.partial_fit(X, [0, 1, 2, 1], classes=[0, 1, 2, 3])
 labels = model.predict(X)
+model = FlyBloomClassifier(n_components=64, class_weight={0: 2.5, 1: 1}).fit(X, [0, 1, 0, 1])
+model = model.set_params(class_weight="balanced").partial_fit(X, [0, 1, 2, 1])
 novelty: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = model.novelty(X)
-search = FlyBloomClassifierCV([64, 128], n_winners=0.1, decay="paper", cv="loo", scoring="f1_macro").fit(
+search = FlyBloomClassifierCV([64, 128], n_winners=0.1, decay="paper", cv="loo", class_weight="balanced").fit(
     X, [0, 1, 0, 1]
 )
 best: FlyBloomClassifier = search.best_estimator_
