@@ -20,8 +20,6 @@ SCORES = ("novelty", "familiarity")
 class ClassInsight(SharedCounts):
     """Methods of `FlyBloomClassifier` that read the counts of a fitted model."""
 
-    decay: float
-
     def class_similarity(self, *, of: str = "filters") -> Array:
         """Return how similar each pair of classes is: the cosine between their filters.
 
@@ -155,13 +153,10 @@ class ClassInsight(SharedCounts):
         with self._reading() as learned:
             wanted = None if labels is None else np.broadcast_to(np.asarray(labels), X.shape[0])
             given = None if wanted is None else _codes(wanted, learned.classes)
+            scorer = self._scorer(X.shape[0] if given is None else 0, learned)
 
             def divide(block: slice, winners: Winners) -> None:
-                if given is None:
-                    novelty = filters.novelty(winners, learned.counts, learned.class_count, self.decay)
-                    codes = filters.most_familiar(novelty, winners, self.seed_)
-                else:
-                    codes = given[block]
+                codes = scorer.most_familiar(winners, self.seed_) if given is None else given[block]
                 rows = self._scaled(X[block])
                 rows = rows.toarray() if sparse.issparse(rows) else rows
                 rows = rows.astype(np.float32) if rows.dtype.kind == "f" else rows

@@ -92,17 +92,15 @@ def weights_of(counts: Counts, decay: float) -> Array:
     return weights
 
 
-def novelty(winners: Winners, counts: Counts, class_count: Array, decay: float) -> Novelty:
-    """Return f_i(x), the mean weight of each row's winners in the filter of each class."""
-    table = _kernels.score.decay_table(float(decay), int(class_count.max(initial=0)) + 1)
-    result = np.empty((len(winners), counts.shape[1]))
-    _kernels.score.novelty(winners, counts, table, result)
-    return result
+def table_of_weights(decay: float, class_count: Array) -> Array:
+    """Return the weight of every count up to the rows of the largest class; larger ones weigh as much as the last."""
+    table: Array = _kernels.score.decay_table(float(decay), int(class_count.max(initial=0)) + 1)
+    return table
 
 
 def left_out_novelty(winners: Winners, codes: Codes, counts: Counts, class_count: Array, decay: float) -> Novelty:
-    """Return the same for learned rows of these classes, each as if it had not been learned."""
-    table = _kernels.score.decay_table(float(decay), int(class_count.max(initial=0)) + 1)
+    """Return the novelty of learned rows of these classes to each class, each row as if it had not been learned."""
+    table = table_of_weights(decay, class_count)
     result = np.empty((len(winners), counts.shape[1]))
     _kernels.left_out.left_out_novelty(winners, codes, counts, table, result)
     return result
