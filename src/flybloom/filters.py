@@ -5,12 +5,15 @@ A table of counts has shape (n_components, n_classes): what one winner means for
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from flybloom import _kernels
 from flybloom._typing import Array, Codes, Counts, Novelty, Weights, Winners
+
+MOST_KEPT = 2**17  # weights in a table that is kept for the next call
 
 
 class Winnings(NamedTuple):
@@ -93,9 +96,22 @@ def weights_of(counts: Counts, decay: float) -> Array:
 
 
 def table_of_weights(decay: float, class_count: Array) -> Array:
-    """Return the weight of every count up to the rows of the largest class; larger ones weigh as much as the last."""
-    table: Array = _kernels.score.decay_table(float(decay), int(class_count.max(initial=0)) + 1)
+    """Return the weight of every count up to the rows of the largest class; what is beyond weighs as much as the last.
+
+    Small tables are kept for the next call, and made of sizes that many calls share.
+    """
+    size = 1 << int(class_count.max(initial=0)).bit_length()
+    return (_kept_table if size <= MOST_KEPT else _table)(float(decay), size)
+
+
+def _table(decay: float, size: int) -> Array:
+    """Return the first weights of a decay."""
+    table: Array = _kernels.score.decay_table(decay, size)
+    table.flags.writeable = False
     return table
+
+
+_kept_table = lru_cache(maxsize=8)(_table)
 
 
 def left_out_novelty(winners: Winners, codes: Codes, counts: Counts, class_count: Array, decay: float) -> Novelty:
