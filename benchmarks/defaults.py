@@ -28,6 +28,7 @@ from sklearn.preprocessing import StandardScaler
 
 from datasets import NAMED, load, tabular
 from flybloom import FlyHash, filters
+from flybloom.scoring import Scorer
 
 RESULTS = Path(__file__).parent / "results" / "defaults.json"
 COMPONENTS = (4096, 16384, 32768)
@@ -59,8 +60,7 @@ def accuracies(hasher: FlyHash, X: np.ndarray, y: np.ndarray) -> dict[tuple[int,
         for test in folds:
             filters.add(winners[test], codes[test], -ones[test], counts)
             for decay in DECAYS:
-                novelty = filters.novelty(winners[test], counts, np.bincount(codes), decay)
-                predicted = filters.most_familiar(novelty, winners[test], hasher.seed_)
+                predicted = Scorer(counts, np.bincount(codes), decay).most_familiar(winners[test], hasher.seed_)
                 hits[decay] += float((predicted == codes[test]).mean())
             filters.add(winners[test], codes[test], ones[test], counts)
         result.update({(rho, decay): hits[decay] / len(folds) for decay in DECAYS})

@@ -15,6 +15,7 @@ from flybloom._parallel import for_each_block
 from flybloom._sklearn_compat import Interval, RealNotInt, StrOptions
 from flybloom._typing import Array, Features, Weights, Winners
 from flybloom._validation import (
+    check_parameters,
     check_rows,
     resolve_n_components,
     resolve_n_connections,
@@ -136,8 +137,17 @@ class BaseFly(BaseEstimator):  # type: ignore[misc]
     def _check_scoring(self, X: Any) -> Features:
         """Return the rows to score, checked."""
         check_is_fitted(self)
-        self._validate_params()  # decay, class_weight and temperature may have been set since fit
+        self._check_parameters()  # decay, class_weight and temperature may have been set since fit
         return check_rows(self, X, reset=False)
+
+    def _check_parameters(self) -> None:
+        """Check all parameters as `fit` does; fast where the same ones were checked before."""
+        owner: Any = type(self)
+        values = [getattr(self, name) for name in self._parameter_constraints]
+        try:
+            check_parameters(owner, *values)
+        except TypeError:  # one of them is refused, or cannot be remembered
+            self._validate_params()
 
     def _for_winners(self, X: Features, use: Callable[[slice, Winners], None]) -> None:
         """Hash `X` block by block, on n_jobs threads, and hand each block's winners to `use`."""

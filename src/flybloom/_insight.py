@@ -12,6 +12,7 @@ from flybloom import explanation, filters, similarity
 from flybloom._sharing import Learned, SharedCounts
 from flybloom._typing import Array, Codes, Novelty, Winners
 from flybloom._validation import check_labels
+from flybloom.scoring import Scorer
 from flybloom.weighting import ClassTables, ClassWeight, class_tables, class_weights, left_out_weights
 
 FILTERS = ("filters", "familiarity")
@@ -21,7 +22,6 @@ SCORES = ("novelty", "familiarity")
 class ClassInsight(SharedCounts):
     """Methods of `FlyBloomClassifier` that read the counts of a fitted model."""
 
-    decay: float
     class_weight: ClassWeight
 
     def class_similarity(self, *, of: str = "filters") -> Array:
@@ -165,14 +165,10 @@ class ClassInsight(SharedCounts):
         with self._reading() as learned:
             wanted = None if labels is None else np.broadcast_to(np.asarray(labels), X.shape[0])
             given = None if wanted is None else _codes(wanted, learned.classes)
-            tables = self._tables_of(learned)
+            scorer, tables = self._scorer(X.shape[0] if given is None else 0, learned), self._tables_of(learned)
 
             def divide(block: slice, winners: Winners) -> None:
-                if given is None:
-                    novelty = filters.novelty_by_class(winners, learned.counts, tables)
-                    codes = filters.most_familiar(novelty, winners, self.seed_)
-                else:
-                    codes = given[block]
+                codes = scorer.most_familiar(winners, self.seed_) if given is None else given[block]
                 rows = self._scaled(X[block])
                 rows = rows.toarray() if sparse.issparse(rows) else rows
                 rows = rows.astype(np.float32) if rows.dtype.kind == "f" else rows
@@ -218,6 +214,12 @@ class ClassInsight(SharedCounts):
     def _class_weights(self, learned: Learned) -> Array | None:
         """Return the weight of each class, or None if all count the same."""
         return class_weights(self.class_weight, learned.classes, learned.class_count)
+
+    def _scorer(self, n_rows: int, learned: Learned) -> Scorer:
+        """Return what scores so many rows; with class weights, always by the table of counts."""
+        if self.class_weight is None:
+            return super()._scorer(n_rows, learned)
+        return Scorer(learned.counts, learned.class_count, self.decay, tables=self._tables_of(learned))
 
     def _tables_of(self, learned: Learned) -> ClassTables:
         """Return what each class makes of a count."""

@@ -21,7 +21,9 @@ def row_blocks(n_rows: int, n_columns: int, n_threads: int = 1) -> list[slice]:
 
 def for_each_block(work: Callable[[slice], None], n_rows: int, n_columns: int, n_jobs: int | None) -> None:
     """Call `work` with every block of rows, on `n_jobs` threads."""
-    n_threads = min(effective_n_jobs(n_jobs), -(-n_rows // KERNEL_ROWS))
+    n_threads = 1
+    if n_rows > KERNEL_ROWS or n_jobs is not None:  # joblib takes longer to ask than a row to score
+        n_threads = min(effective_n_jobs(n_jobs), -(-n_rows // KERNEL_ROWS))
     blocks = iter(row_blocks(n_rows, n_columns, n_threads))
     if n_threads <= 1:
         _work_off(work, blocks)

@@ -16,6 +16,7 @@ import numpy as np
 from flybloom import filters
 from flybloom._base import BaseFly
 from flybloom._typing import Array, Codes, Counts, Features, Weights, Winners
+from flybloom.scoring import Scorer
 
 Seen = TypeVar("Seen")
 
@@ -72,6 +73,7 @@ class SharedCounts(BaseFly):
     classes_: Array
     class_count_: Array
     _counts: Counts
+    decay: float
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled and copied; it stays as it is while others learn."""
@@ -98,6 +100,10 @@ class SharedCounts(BaseFly):
     def _reading(self) -> AbstractContextManager[Learned]:
         """Give what is learned, and keep it as it is for the length of a with block."""
         return self._guard.reading(self._learned)
+
+    def _scorer(self, n_rows: int, learned: Learned) -> Scorer:
+        """Return what scores so many rows."""
+        return Scorer(learned.counts, learned.class_count, self.decay, n_rows * self.n_winners_, self.n_jobs)
 
     def _count(self, X: Features, codes: Codes, weights: Weights, n_classes: int) -> filters.Change:
         """Hash the rows and return what is to be added: a table of counts, or the winners where they are fewer.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,9 +13,12 @@ from sklearn.utils import assert_all_finite, check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from flybloom._sklearn_compat import validate_parameter_constraints
 from flybloom._typing import Array, Features, Weights
 
 MOST_WEIGHT = 2**29
+PLAIN_TYPES = frozenset("bhilqBHILQfd")  # integers and floats of the usual widths
+MOST_PLAIN_VALUES = 2**14  # above, what looking costs does not matter
 
 # Chosen by measurement, see docs/defaults.md.
 AUTO_COMPONENTS = 32768
@@ -46,6 +50,8 @@ class NamedRows(NamedTuple):
 
 def check_rows(estimator: Any, X: Any, *, reset: bool) -> Features:
     """Return `X` as a numeric array or canonical CSR matrix, finite, and with the features the estimator knows."""
+    if not reset and _are_few_plain_rows(X, estimator):
+        return X
     if isinstance(X, NamedRows):
         return _check_named_rows(estimator, X, reset=reset)
     X = validate_data(estimator, X, accept_sparse="csr", reset=reset)
@@ -60,6 +66,19 @@ def check_rows(estimator: Any, X: Any, *, reset: bool) -> Features:
             X = X.copy()
             X.sum_duplicates()
     return X
+
+
+def _are_few_plain_rows(X: Any, estimator: Any) -> bool:
+    """Return whether `X` is so plain and small that scikit-learn would return it as it is, after 0.1 ms of looking."""
+    return (
+        type(X) is np.ndarray
+        and X.dtype.char in PLAIN_TYPES
+        and X.ndim == 2  # noqa: PLR2004
+        and 0 < X.size <= MOST_PLAIN_VALUES
+        and X.shape[1] == getattr(estimator, "n_features_in_", None)
+        and not hasattr(estimator, "feature_names_in_")
+        and bool(np.isfinite(X).all())
+    )
 
 
 def _check_named_rows(estimator: Any, X: NamedRows, *, reset: bool) -> Array:
@@ -144,6 +163,13 @@ def united_classes(old: Array, new: Array) -> Array:
 def _kind_of_labels(labels: Array) -> str:
     """Return what labels are, in a word."""
     return "strings" if labels.dtype.kind in "OUST" else "numbers"
+
+
+@lru_cache(maxsize=64, typed=True)
+def check_parameters(owner: type, *values: Any) -> None:
+    """Refuse values of an estimator's parameters that its constraints exclude; remembers what was fine."""
+    constraints = owner._parameter_constraints  # type: ignore[attr-defined]  # noqa: SLF001
+    validate_parameter_constraints(constraints, dict(zip(constraints, values, strict=True)), owner.__name__)
 
 
 def resolve_seed(random_state: Any) -> int:

@@ -12,7 +12,6 @@ from sklearn.base import ClassifierMixin
 from flybloom import filters
 from flybloom._base import BaseFly
 from flybloom._insight import ClassInsight
-from flybloom._sharing import Learned
 from flybloom._sklearn_compat import Interval, StrOptions, fit_context
 from flybloom._typing import Array, Novelty, Winners
 from flybloom._validation import check_labels, check_rows, check_weights, unchanged_on_error, united_classes
@@ -268,9 +267,10 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
         X = self._check_scoring(X)
         codes = np.empty(X.shape[0], np.int64)
         with self._reading() as learned:
+            scorer = self._scorer(X.shape[0], learned)
 
             def decide(block: slice, winners: Winners) -> None:
-                codes[block] = filters.most_familiar(self._novelty_of(winners, learned), winners, self.seed_)
+                codes[block] = scorer.most_familiar(winners, self.seed_)
 
             self._for_winners(X, decide)
         return learned.classes[codes]
@@ -290,10 +290,11 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
         """
         X = self._check_scoring(X)
         with self._reading() as learned:
+            scorer = self._scorer(X.shape[0], learned)
             result = np.empty((X.shape[0], learned.classes.size))
 
             def score(block: slice, winners: Winners) -> None:
-                result[block] = self._novelty_of(winners, learned)
+                scorer.novelty(winners, result[block])
 
             self._for_winners(X, score)
         return result
@@ -337,12 +338,6 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
         """The paper's filters, of the shape of ``counts_``; derived from it."""
         with self._reading() as learned:
             return filters.weights_of(learned.counts, self.decay, self._class_weights(learned)).T
-
-    def _novelty_of(self, winners: Winners, learned: Learned) -> Novelty:
-        """Return the novelty of rows with these winners to each class."""
-        if self.class_weight is not None:
-            return filters.novelty_by_class(winners, learned.counts, self._tables_of(learned))
-        return filters.novelty(winners, learned.counts, learned.class_count, self.decay)
 
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot say as well."""

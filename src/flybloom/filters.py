@@ -5,6 +5,7 @@ A table of counts has shape (n_components, n_classes): what one winner means for
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from flybloom import _kernels
 from flybloom._typing import Array, Codes, Counts, Novelty, Weights, Winners
 from flybloom.weighting import ClassTables, class_tables
+
+MOST_KEPT = 2**17  # weights in a table that is kept for the next call
 
 
 class Winnings(NamedTuple):
@@ -91,24 +94,28 @@ def weights_of(counts: Counts, decay: float, class_weights: Array | None = None)
     return class_tables(decay, counts.max(axis=0, initial=0), class_weights).of(counts)
 
 
-def novelty(winners: Winners, counts: Counts, class_count: Array, decay: float) -> Novelty:
-    """Return f_i(x), the mean weight of each row's winners in the filter of each class."""
-    table = _kernels.score.decay_table(float(decay), int(class_count.max(initial=0)) + 1)
-    result = np.empty((len(winners), counts.shape[1]))
-    _kernels.score.novelty(winners, counts, table, result)
-    return result
+def table_of_weights(decay: float, class_count: Array) -> Array:
+    """Return the weight of every count up to the rows of the largest class; what is beyond weighs as much as the last.
+
+    Small tables are kept for the next call, and made of sizes that many calls share.
+    """
+    size = 1 << int(class_count.max(initial=0)).bit_length()
+    return (_kept_table if size <= MOST_KEPT else _table)(float(decay), size)
 
 
-def novelty_by_class(winners: Winners, counts: Counts, tables: ClassTables) -> Novelty:
-    """Return f_i(x), where each class has weights of its own."""
-    result = np.empty((len(winners), counts.shape[1]))
-    _kernels.class_weights.novelty_by_class(winners, counts, *tables, result)
-    return result
+def _table(decay: float, size: int) -> Array:
+    """Return the first weights of a decay."""
+    table: Array = _kernels.score.decay_table(decay, size)
+    table.flags.writeable = False
+    return table
+
+
+_kept_table = lru_cache(maxsize=8)(_table)
 
 
 def left_out_novelty(winners: Winners, codes: Codes, counts: Counts, class_count: Array, decay: float) -> Novelty:
-    """Return the same for learned rows of these classes, each as if it had not been learned."""
-    table = _kernels.score.decay_table(float(decay), int(class_count.max(initial=0)) + 1)
+    """Return the novelty of learned rows of these classes to each class, each row as if it had not been learned."""
+    table = table_of_weights(decay, class_count)
     result = np.empty((len(winners), counts.shape[1]))
     _kernels.left_out.left_out_novelty(winners, codes, counts, table, result)
     return result

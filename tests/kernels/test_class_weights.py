@@ -10,6 +10,7 @@ import reference
 from flybloom import filters, weighting
 from flybloom._kernels import class_weights as kernels
 from flybloom._kernels.score import decay_table
+from flybloom.scoring import Scorer
 from flybloom.tuning.held_out import HeldOutCounts, fold_splits, leave_one_out
 
 M, DECAYS = 30, [0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0]
@@ -68,9 +69,10 @@ def test_filters_and_novelty(hashed, c):
     for weights in (np.array([0.4, 1.1, 3.0, 15.0]), np.ones(4), None):
         w = reference.weighted_filters(counts.T, c, np.ones(4) if weights is None else weights)
         assert_array_equal(filters.weights_of(counts, c, weights), w.T)
-        novelty = filters.novelty_by_class(winners, counts, weighting.class_tables(c, rows, weights))
+        tables = weighting.class_tables(c, rows, weights)
+        novelty = Scorer(counts, rows, c, tables=tables).novelty(winners)
         assert_array_equal(novelty, reference.novelty(w, winners))
-    assert_array_equal(novelty, filters.novelty(winners, counts, rows, c))
+    assert_array_equal(novelty, Scorer(counts, rows, c).novelty(winners))
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", {0: 0.2, 2: 5}])

@@ -6,6 +6,7 @@ from numpy.testing import assert_array_equal
 
 import reference
 from flybloom import filters
+from flybloom.scoring import Scorer
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_novelty_is_that_of_the_reference(learned, c):
     winners, codes, counts = learned
     w = reference.filters(counts.T, c)
     assert_array_equal(filters.weights_of(counts, c), w.T)
-    assert_array_equal(filters.novelty(winners, counts, np.bincount(codes), c), reference.novelty(w, winners))
+    assert_array_equal(Scorer(counts, np.bincount(codes), c).novelty(winners), reference.novelty(w, winners))
 
 
 def test_weights_of_large_counts_are_zero():
@@ -58,8 +59,8 @@ def test_the_table_of_weights_is_no_longer_than_it_must_be(learned, c):
     """Billions of rows of a class need no billions of weights; what lies beyond the table equals its end."""
     winners, codes, counts = learned
     rows = np.bincount(codes)
-    expected = filters.novelty(winners, counts, rows, c)
-    assert_array_equal(filters.novelty(winners, counts, rows + 2**62, c), expected)
+    expected = Scorer(counts, rows, c).novelty(winners)
+    assert_array_equal(Scorer(counts, rows + 2**62, c).novelty(winners), expected)
     many = np.array([[0, 20_000], [1, 19_999]])
     assert_array_equal(filters.weights_of(many, c), reference.filters(many, c))
 

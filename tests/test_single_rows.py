@@ -1,0 +1,78 @@
+"""The short ways that single rows take: they give what the long ways give, and refuse what those refuse."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from flybloom import FlyBloomClassifier, _validation, filters
+from flybloom._kernels.score import decay_table
+
+
+@pytest.fixture
+def model(digits):
+    """A small fitted classifier."""
+    return FlyBloomClassifier(200, n_winners=8, random_state=0).fit(*digits)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", ">f8", "f2", "u1", "i2", "i8", "?", "O", "longdouble"])
+def test_plain_rows_are_checked_as_all_others(model, digits, dtype, monkeypatch):
+    """Types, orders and strides: what is let through is what scikit-learn lets through."""
+    X = digits[0][:6].astype(dtype)
+    for rows in (X, np.asfortranarray(X), X[::-2], X[:1]):
+        monkeypatch.setattr(_validation, "MOST_PLAIN_VALUES", 2**14)
+        short = _validation.check_rows(model, rows, reset=False)
+        predicted = model.predict(rows)
+        monkeypatch.setattr(_validation, "MOST_PLAIN_VALUES", 0)
+        long = _validation.check_rows(model, rows, reset=False)
+        assert short.dtype == long.dtype
+        assert_array_equal(short, long)
+        assert_array_equal(predicted, model.predict(rows))
+
+
+@pytest.mark.parametrize(
+    ("rows", "match"),
+    [
+        (np.zeros((1, 63)), "63 features"),
+        (np.zeros(64), "Expected 2D array"),
+        (np.zeros((0, 64)), "0 sample"),
+        (np.full((1, 64), np.nan), "NaN"),
+        (np.full((1, 64), np.inf), "infinity"),
+    ],
+)
+def test_bad_rows_are_refused(model, rows, match):
+    """With the messages that scikit-learn has for them."""
+    with pytest.raises(ValueError, match=match):
+        model.predict(rows)
+
+
+def test_rows_without_the_names_that_were_learned_are_noticed(digits):
+    """An array for a model that knows names."""
+    pandas = pytest.importorskip("pandas")
+    X, y = digits
+    named = FlyBloomClassifier(200, n_winners=8, random_state=0).fit(pandas.DataFrame(X).add_prefix("p"), y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        named.predict(X[:1])
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [("decay", 0.0), ("decay", "0.4"), ("decay", [0.4]), ("temperature", -1), ("signed", 2), ("n_jobs", 1.0)],
+)
+def test_parameters_that_were_set_since_fit_are_checked(model, digits, parameter, value):
+    """However often good ones were met before, equal ones of another type among them."""
+    model.set_params(n_jobs=1).predict(digits[0][:1])
+    model.set_params(**{parameter: value})
+    with pytest.raises(ValueError, match=f"The '{parameter}' parameter of FlyBloomClassifier must be"):
+        model.predict(digits[0][:1])
+
+
+@pytest.mark.parametrize("decay", [1e-6, 0.4, 1.0])
+def test_tables_of_weights_are_long_enough_and_nobody_can_change_them(decay):
+    """Kept or not, they begin with the weights that are asked for."""
+    for most in (0, 1, 2, 1000, 200_000):
+        table = filters.table_of_weights(decay, np.array([most, 0]))
+        expected = decay_table(decay, most + 1)
+        assert table.size >= expected.size
+        assert_array_equal(table[: expected.size], expected)
+        with pytest.raises(ValueError, match="read-only"):
+            table[0] = 0
