@@ -173,3 +173,12 @@ def test_a_search_hands_its_weights_to_the_best_model(uneven):
     assert search.best_estimator_.class_weight == {"rare": 9.0}
     plain = clone(search).set_params(class_weight=None)
     assert search.estimate_memory(1000, 10, 3) - plain.estimate_memory(1000, 10, 3) == 192 * 1003
+
+
+def test_a_cluster_predicts_with_the_weights(uneven):
+    """Weights travel with the model, and follow from all rows, not from those of a block."""
+    array = pytest.importorskip("dask.array")
+    distributed = pytest.importorskip("flybloom.distributed")
+    X, y = uneven
+    model = small(class_weight="balanced").fit(X, y)
+    assert_array_equal(distributed.predict(model, array.from_array(X, chunks=(100, 6))).compute(), model.predict(X))

@@ -159,22 +159,26 @@ def held_out_novelty_by_class(
     out : (n_decays, n, n_classes) float64 array
     """
     n_decays, n_classes, rho = out.shape[0], counts.shape[1], winners.shape[1]
-    sums = np.empty((n_classes, LANES))
+    sums = np.empty(LANES)
     for row in range(winners.shape[0]):
         own = codes[row] if leaves_itself else -1
         other = OTHER_IF_ALONE if leaves_itself and class_count[own] == 1 else OTHER
-        sums[:] = 0.0
-        for r in range(rho):
-            j = winners[row, r]
-            for i in range(n_classes):
-                kind, count = other, np.int64(counts[j, i])
-                if i == own:
-                    kind = OWN
-                    count -= 1
-                at = starts[kind, i] + min(count, lasts[kind, i])
-                for lane in range(LANES):
-                    sums[i, lane] += tables[at, lane]
         for i in range(n_classes):
-            is_known = class_count[i] > int(own == i)
+            less = int(own == i)
+            kind = OWN if less else other
+            start, last = starts[kind, i], lasts[kind, i]
+            s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0  # named, so that they stay in registers
+            for r in range(rho):
+                at = start + min(np.int64(counts[winners[row, r], i]) - less, last)
+                s0 += tables[at, 0]
+                s1 += tables[at, 1]
+                s2 += tables[at, 2]
+                s3 += tables[at, 3]
+                s4 += tables[at, 4]
+                s5 += tables[at, 5]
+                s6 += tables[at, 6]
+                s7 += tables[at, 7]
+            sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7] = s0, s1, s2, s3, s4, s5, s6, s7
+            is_known = class_count[i] > less
             for decay in range(n_decays):
-                out[decay, row, i] = sums[i, decay] / rho if is_known else np.inf
+                out[decay, row, i] = sums[decay] / rho if is_known else np.inf
