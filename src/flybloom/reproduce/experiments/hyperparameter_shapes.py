@@ -77,7 +77,7 @@ def _in_words(varied: str, curves: list[dict[str, Any]]) -> str:
         return f"{_range([max(s[:-1]) for s in scores])}, at c = 1 {_range([s[-1] for s in scores])}"
     best = max(curves, key=lambda curve: max(curve["scores"]))
     at = best["values"][int(np.argmax(best["scores"]))]
-    where = f"{at:g}{' d' if varied in 'ms' else ''}"
+    where = f"{at:.4g}{' d' if varied in 'ms' else ''}"
     begin, end = _range([s[0] for s in scores]), _range([s[-1] for s in scores])
     return f"{begin} -> {end}, best {max(best['scores']):.2f} at {where}"
 
