@@ -150,10 +150,10 @@ MLPC_STANDARD = tuple(
         "learning_rate_init": step,
     }
     for layers, activation, batch, step in (
-        ((128, 128), "tanh", 2, 1e-3),
-        ((64,), "relu", 10, 1e-1),
-        ((64,), "tanh", 256, 1e-3),
         ((128,), "relu", 10, 1e-1),
+        ((64,), "relu", 10, 1e-1),
+        ((16,), "relu", 50, 1e-1),
+        ((64,), "tanh", 256, 1e-3),
         ((64,), "tanh", 10, 1e-1),
         ((16,), "tanh", 50, 1e-1),
     )
