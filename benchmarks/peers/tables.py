@@ -1,0 +1,62 @@
+"""Results as Markdown: each function takes what a benchmark has saved and returns lines of a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from peers.skills import SKILLS
+
+Result = dict[str, Any]
+
+
+def markdown(head: list[str], lines: list[list[str]]) -> str:
+    """Return a table; the first column is text, the others are numbers."""
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, rule, *lines])
+
+
+def short(value: float | None) -> str:
+    """Return a number with two or three significant digits, and nothing for none."""
+    if value is None:
+        return ""
+    if abs(value) >= 100:
+        return f"{value:.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}" if abs(value) >= 0.1 else f"{value:.2g}"
+
+
+def times(value: float) -> str:
+    """Return a ratio."""
+    return f"{short(value)} x"
+
+
+def classify_table(result: Result) -> str:
+    """Return one data set's comparison; ratios are to the first contestant."""
+    found = result["contestants"]
+    first_name, first = next(iter(found.items()))
+    head = ["", "fit, s", "predict, us a row", "accuracy", "model, MB", "peak, MB", "rows", "asked"]
+    lines = [
+        [
+            name,
+            short(r["fit_seconds"]),
+            short(r["predict_us"]),
+            f"{r['accuracy']:.4f}",
+            short(r["bytes"] / 1e6),
+            short(r["peak_mb"]),
+            str(r["rows"]),
+            str(r["queries"]),
+            times(r["fit_seconds"] / r["rows"] / (first["fit_seconds"] / first["rows"])),
+            times(r["predict_us"] / first["predict_us"]),
+        ]
+        for name, r in found.items()
+    ]
+    return markdown([*head, "fit, ratio", "predict, ratio"], lines) + (
+        f"\n\nRatios are times per row over those of *{first_name}*: above 1 is slower than it."
+    )
+
+
+def skills_table(result: Result) -> str:
+    """Return who can do what."""
+    found = result["contestants"]
+    return markdown(
+        ["", *SKILLS], [[name, *["yes" if s in r["skills"] else "" for s in SKILLS]] for name, r in found.items()]
+    )
