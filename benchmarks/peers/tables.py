@@ -60,3 +60,48 @@ def skills_table(result: Result) -> str:
     return markdown(
         ["", *SKILLS], [[name, *["yes" if s in r["skills"] else "" for s in SKILLS]] for name, r in found.items()]
     )
+
+
+def learning_table(result: Result) -> str:
+    """Return the rows per second that each learns, by size of block, and how many times flybloom's that is."""
+    found = result["rows_per_second"]
+    sizes = list(found["flybloom"])
+    head = ["rows/s in blocks of", *sizes, *[f"{size}, ratio" for size in sizes]]
+    lines = [
+        [
+            name,
+            *[f"{speeds[size]:.0f}" if size in speeds else "" for size in sizes],
+            *[times(speeds[size] / found["flybloom"][size]) if size in speeds else "" for size in sizes],
+        ]
+        for name, speeds in found.items()
+    ]
+    return markdown(head, lines)
+
+
+def latency_table(result: Result) -> str:
+    """Return how long one row takes, and how many times SGD's median that is."""
+    found = result["latency"]
+    sgd = found["SGD, one epoch"]["p50_us"]
+    lines = [
+        [name, short(r["p50_us"]), short(r["p99_us"]), times(r["p50_us"] / sgd), str(r["calls"])]
+        for name, r in found.items()
+    ]
+    return markdown(["predict one row", "p50, us", "p99, us", "p50 over SGD's", "calls"], lines)
+
+
+def tune_table(result: Result) -> str:
+    """Return how long each search took, and to reach the best accuracy of each."""
+    found = result["searches"]
+    head = ["", "settings", "all, s", "accuracy, 5 folds", "on new rows"]
+    lines = [
+        [
+            name,
+            str(r["settings"]),
+            short(r["seconds"]),
+            f"{r['cv_accuracy']:.4f}",
+            f"{r['test_accuracy']:.4f}",
+            *["never" if seconds is None else short(seconds) for seconds in r["seconds_to_reach"].values()],
+        ]
+        for name, r in found.items()
+    ]
+    return markdown([*head, *[f"s to {r['cv_accuracy']:.4f}" for r in found.values()]], lines)
