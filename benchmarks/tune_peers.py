@@ -1,9 +1,9 @@
 """FlyBloomClassifierCV against GridSearchCV over nearest neighbours and over SGD, at equal accuracy; one thread.
 
 All search with the same five folds. What counts is how long each takes to reach the best cross-validated accuracy of
-each when it tries its settings one after the other: those of GridSearchCV in random order (the mean of 200 orders), those of
-FlyBloomClassifierCV by their sizes, smallest first, where all that share a hash arrive together. The accuracy on rows
-that were not searched is beside it. Results go to benchmarks/results/tune_peers.json.
+each when it tries its settings one after the other: those of GridSearchCV in random order (the mean of 200 orders),
+those of FlyBloomClassifierCV by their sizes, smallest first, where all that share a hash arrive together. The accuracy
+on rows that were not searched is beside it. Results go to benchmarks/results/tune_peers.json.
 
     python benchmarks/tune_peers.py [--data letter ...] [--quick]
 """

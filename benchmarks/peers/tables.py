@@ -105,3 +105,16 @@ def tune_table(result: Result) -> str:
         for name, r in found.items()
     ]
     return markdown([*head, *[f"s to {r['cv_accuracy']:.4f}" for r in found.values()]], lines)
+
+
+def startup_table(result: Result) -> str:
+    """Return seconds of imports, first calls and whole processes."""
+    lines = [
+        [f"import {name}, above Python's own start", short(seconds)] for name, seconds in result["imports"].items()
+    ]
+    lines += [
+        [f"first fit, then predict, of 1000 x 20: {name}", f"{short(calls['fit'])} + {short(calls['predict'])}"]
+        for name, calls in result["first_calls"].items()
+    ]
+    lines += [[f"whole process: {name}", short(seconds)] for name, seconds in result["processes"].items()]
+    return markdown(["", "seconds"], [*lines, ["whole process: Python alone", short(result["python"])]])
