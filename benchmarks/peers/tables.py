@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from peers.skills import SKILLS
@@ -10,8 +11,9 @@ Result = dict[str, Any]
 
 
 def markdown(head: list[str], lines: list[list[str]]) -> str:
-    """Return a table; the first column is text, the others are numbers."""
-    rule = ["---", *["---:"] * (len(head) - 1)]
+    """Return a table; columns of numbers are set to the right."""
+    columns = zip(*lines, strict=True)
+    rule = ["---:" if all(cell[:1].isdigit() for cell in cells if cell) else "---" for cells in columns]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, rule, *lines])
 
 
@@ -118,3 +120,91 @@ def startup_table(result: Result) -> str:
     ]
     lines += [[f"whole process: {name}", short(seconds)] for name, seconds in result["processes"].items()]
     return markdown(["", "seconds"], [*lines, ["whole process: Python alone", short(result["python"])]])
+
+
+def claims_table(result: Result) -> str:
+    """Return the ratios that flybloom is meant to reach on MNIST with m = 64 d and rho = 64."""
+    found = result["contestants"]
+    ours = {name: r for name, r in found.items() if name.startswith("flybloom, 64 d")}
+
+    def line(label: str, wanted: str, ratio: Callable[[Result], float]) -> list[str]:
+        return [label, wanted, *[times(ratio(r)) for r in ours.values()]]
+
+    def slower(peer: str, key: str, wanted: str) -> list[list[str]]:
+        if peer not in found:
+            return []
+        label = {"predict_us": "predict", "fit_seconds": "fit"}[key]
+        return [line(f"{label}: {peer} over flybloom", wanted, lambda r: found[peer][key] / r[key])]
+
+    return markdown(
+        ["MNIST", "at least", *[name.removeprefix("flybloom, ") for name in ours]],
+        [
+            ["accuracy", "about 0.945", *[f"{r['accuracy']:.4f}" for r in ours.values()]],
+            *slower("kNN, brute", "predict_us", "25 x"),
+            *slower("faiss flat", "predict_us", "25 x"),
+            *slower("hnswlib", "predict_us", "1 x"),
+            *slower("faiss HNSW", "predict_us", ""),
+            *slower("hnswlib", "fit_seconds", "3 x"),
+            *slower("faiss HNSW", "fit_seconds", "3 x"),
+            line(
+                "training rows as float32 over the saved model", "100 x", lambda r: result["float32_bytes"] / r["bytes"]
+            ),
+            line("training rows as bytes over the saved model", "", lambda r: result["stored_bytes"] / r["bytes"]),
+            line(
+                "training rows as bytes over the saved model after zlib",
+                "",
+                lambda r: result["stored_bytes"] / r["deflated_bytes"],
+            ),
+        ],
+    )
+
+
+def better_table(results: Result) -> str:
+    """Return who is more accurate than flybloom's best setting, by data set, of those asked about 1000 rows or more."""
+    lines = []
+    for name, result in results.items():
+        found = {name: r for name, r in result["contestants"].items() if r["queries"] >= 1000}
+        ours = max((n for n in found if n.startswith("flybloom")), key=lambda n: found[n]["accuracy"])
+        fly = found[ours]
+        above = {n: r for n, r in found.items() if r["accuracy"] > fly["accuracy"]}
+        faster = {n for n, r in above.items() if r["predict_us"] < fly["predict_us"]}
+        lines.append(
+            [
+                name,
+                telling(ours, fly),
+                "; ".join(telling(n, r) for n, r in above.items() if n in faster) or "none",
+                "; ".join(telling(n, r) for n, r in above.items() if n not in faster) or "none",
+            ]
+        )
+    return markdown(["", "flybloom's best", "more accurate and faster to predict", "more accurate, slower"], lines)
+
+
+def telling(name: str, r: Result) -> str:
+    """Return a name with its accuracy and time."""
+    return f"{name}: {r['accuracy']:.3f}, {short(r['predict_us'])} us"
+
+
+def summary_table(result: Result) -> str:
+    """Return the few lines of MNIST that the README shows."""
+    found = result["contestants"]
+    names = ["flybloom, 64 d, s = 24", "kNN, brute", "faiss flat", "hnswlib", "GaussianNB", "SGD, one epoch"]
+    names.append("MLP, one epoch")
+    lines = [
+        [
+            name.replace("64 d, s = 24", "m = 64 d, rho = 64"),
+            f"{found[name]['accuracy']:.3f}",
+            short(found[name]["fit_seconds"]),
+            short(found[name]["predict_us"]),
+            short(found[name]["bytes"] / 1e6),
+            ", ".join(found[name]["skills"]),
+        ]
+        for name in names
+        if name in found
+    ]
+    return markdown(["MNIST, one thread", "accuracy", "fit, s", "predict, us a row", "model, MB", "can do"], lines)
+
+
+def machine_line(machine: Result) -> str:
+    """Return the facts of the machine as a sentence."""
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items() if version)
+    return f"{machine['processor']}, {machine['cores']} cores; Python {machine['python']}; {versions}."
