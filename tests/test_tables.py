@@ -96,5 +96,5 @@ def test_a_page_follows_the_results(table, results):
 
 def test_an_unknown_table_is_refused(table):
     """With the names of those that exist."""
-    with pytest.raises(ValueError, match=r"A table must be one of summary, .* Got 'sumary' instead"):
-        table.table("sumary")
+    with pytest.raises(ValueError, match=r"A table must be one of summary, .* Got 'nothing' instead"):
+        table.table("nothing")
