@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from flybloom._typing import Array
 from flybloom.baselines import BASELINES
@@ -71,7 +73,8 @@ def run_baseline(
     start = time.perf_counter()
     chosen = best(baseline_records(X, y, hold_out(y), method, grid, seed), "balanced_accuracy")
     tuned = time.perf_counter()
-    model = BASELINES[method].make(chosen["params"], seed).fit(X, y)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # one epoch is meant
+        model = BASELINES[method].make(chosen["params"], seed).fit(X, y)
     fitted = time.perf_counter()
     predicted = model.predict(X_test)
     times = {"tune": tuned - start, "fit": fitted - tuned, "predict": time.perf_counter() - fitted}
