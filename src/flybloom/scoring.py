@@ -14,10 +14,9 @@ from flybloom._parallel import for_each_block
 from flybloom._typing import Array, Codes, Counts, Novelty, Winners
 from flybloom.weighting import ClassTables
 
-# Chosen by measurement, see docs/growth.md.
-MANY_CLASSES = 32  # from here on lists may be faster
-MOST_LISTED = 1 / 8  # share of counts that are not zero up to which they are; bounds their memory too
-WORTH_LISTING = 2  # how often each component must be looked up, on average, to pay for its list
+MANY_CLASSES = 32  # from here on lists are faster, as measured where 2 % of the counts are not zero: docs/growth.md
+MOST_LISTED = 1 / 8  # share of counts that are not zero: bounds the memory of the lists
+WORTH_LISTING = 2  # how often each component must be looked up, on average, to pay for making its list
 SAMPLED = 64  # every how many components one is looked at to estimate that share
 VALUES_AT_ONCE = 2**17  # novelties that a thread holds while it chooses classes
 
