@@ -34,16 +34,17 @@ def plan(settings: Settings, data: str | None) -> list[Unit]:
         for name in names:
             common = {"name": name, "n_folds": settings["n_folds"], "seed": settings["seed"]}
             methods: dict[str, dict[str, Any]] = {
-                **{method: {"method": "kNNC", "rows": rows} for method, rows in NEIGHBOURS.items()},
-                **{method: {"method": method, "rows": "unit"} for method in settings["baselines"]},
+                **{
+                    method: {"method": "kNNC", "grid": settings["neighbours"], "rows": rows}
+                    for method, rows in NEIGHBOURS.items()
+                },
+                **{
+                    method: {"method": method, "grid": grid, "rows": "unit"}
+                    for method, grid in settings["baselines"].items()
+                },
             }
             units += [
-                Unit(
-                    f"{group}/{name}/{key.replace(' ', '-')}",
-                    run_baseline,
-                    {**common, "grid": settings["grid"], **method},
-                    data,
-                )
+                Unit(f"{group}/{name}/{key.replace(' ', '-')}", run_baseline, {**common, **method}, data)
                 for key, method in methods.items()
             ]
             units += [
