@@ -97,7 +97,7 @@ def run_units(units: Iterable[Unit], folder: Path, *, jobs: int = 1, tell: Tell 
         n_done += 1
         if tell is not None:
             tell(key, n_done, len(units))
-    if missing:
+    if missing or not (folder / RAW).exists():
         write_json(folder / RAW, {unit.key: _newest(unit, done, folder) for unit in units}, indent=None)
     return {key: found[key] or {} for key in keys}
 

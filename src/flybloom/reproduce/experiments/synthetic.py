@@ -127,7 +127,7 @@ def _checks(boxes: dict[str, dict[str, list[float]]]) -> list[Check]:
         medians = {method: float(np.median(values)) for method, values in boxes[kind].items()}
         for method in ("FBFC", "FBFC*"):
             claim = f"{method} on {kind}: median at most {GOAL}"
-            checks.append(Check(claim, str(THEIRS[kind][method]), f"{medians[method]:+.3f}", medians[method] <= GOAL))
+            checks.append(Check(claim, str(THEIRS[kind][method]), f"{medians[method]:+.4f}", medians[method] <= GOAL))
         known = [method for method in THEIRS[kind] if method in medians and not method.startswith("FBFC")]
         theirs = sorted(known, key=lambda method: THEIRS[kind][method])
         ours = sorted(known, key=lambda method: medians[method])
