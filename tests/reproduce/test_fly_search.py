@@ -23,17 +23,17 @@ def test_scores_are_those_of_models_fitted_by_themselves(data, signed):
     """Every setting on every fold, one pass against many fits."""
     X, y = data
     weights = ("none", "balanced")
-    space = Space((8, 20), (0.2, 0.5), (4, 16), (0.3, 1.0), "none", signed, (False, True), weights)
+    space = Space((8, 20), (0.2, 0.5), (4, 16), (0.3, 1.0), "none", signed, (False, True), weights, projections=2)
     splits = folds(X, y, 3)
     records = search_grid(X, y, splits, space, seed=7)
-    assert len(records) == 2**6
+    assert len(records) == 2**7
     for record in records:
         params = record["params"]
-        rows = Densify(random_state=7).fit_transform(X) if params["densify"] else X
+        rows = Densify(random_state=params["seed"]).fit_transform(X) if params["densify"] else X
         for at, (train, test) in enumerate(splits):
             model = FlyBloomClassifier(
                 params["m"], n_connections=params["s"], n_winners=params["rho"], decay=params["c"], signed=signed,
-                scaling="none", random_state=7,
+                scaling="none", random_state=params["seed"],
                 class_weight=None if params["class_weight"] == "none" else params["class_weight"],
             ).fit(rows[train], y[train])  # fmt: skip
             predicted = model.predict(rows[test])

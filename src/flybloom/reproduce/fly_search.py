@@ -37,6 +37,8 @@ class Space:
         Whether rows are densified first.
     class_weights : tuple of str
         "none" or "balanced": how much the rows of each class count.
+    projections : int
+        How many projections are tried with each pair of m and s: the authors' search drew a new one for each setting.
     most_components, most_connections, fewest_components : int or None
         Bounds of m and s, whatever d is.
     """
@@ -49,6 +51,7 @@ class Space:
     signed: bool = False
     densify: tuple[bool, ...] = (False,)
     class_weights: tuple[str, ...] = ("none",)
+    projections: int = 1
     fewest_components: int = 2
     most_components: int | None = None
     most_connections: int | None = None
@@ -87,7 +90,7 @@ def search_grid(X: Array, y: Array, splits: Splits, space: Space, seed: int, n_j
     space : Space
         What is tried.
     seed : int
-        Of the connections.
+        Of the connections of the first projection; the next ones have the next seeds.
     n_jobs : int or None, default=1
         Number of threads.
 
@@ -110,13 +113,14 @@ def search_grid(X: Array, y: Array, splits: Splits, space: Space, seed: int, n_j
     codes = np.unique(y, return_inverse=True)[1].astype(np.int64)
     held_out_splits = fold_splits(splits, codes)
     records = []
-    for densify in space.densify:
-        rows = Densify(random_state=seed).fit_transform(X) if densify else X
-        for m, s in space.sizes(rows.shape[1]):
-            records += [
-                {"params": {"densify": densify, "m": m, "s": s, **record.pop("params")}, **record}
-                for record in _with_sizes(rows, codes, held_out_splits, space, m, s, seed, n_jobs)
-            ]
+    for own_seed in range(seed, seed + space.projections):
+        for densify in space.densify:
+            rows = Densify(random_state=own_seed).fit_transform(X) if densify else X
+            for m, s in space.sizes(rows.shape[1]):
+                own = {"densify": densify, "m": m, "s": s, "seed": own_seed}
+                for record in _with_sizes(rows, codes, held_out_splits, space, m, s, own_seed, n_jobs):
+                    record["params"] = {**own, **record["params"]}
+                    records.append(record)
     return records
 
 

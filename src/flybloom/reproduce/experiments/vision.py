@@ -93,12 +93,12 @@ def run_fly(
     tuned = time.perf_counter()
     params = chosen["params"]
     if params["densify"]:
-        densify = Densify(random_state=seed).fit(X)
+        densify = Densify(random_state=params["seed"]).fit(X)
         X, X_test = densify.transform(X), densify.transform(X_test)
     model = FlyBloomClassifier(
         params["m"], n_connections=params["s"], n_winners=params["rho"], decay=params["c"], signed=params["signed"],
         scaling=params["scaling"], class_weight=None if params["class_weight"] == "none" else params["class_weight"],
-        random_state=seed, n_jobs=1,
+        random_state=params["seed"], n_jobs=1,
     )  # fmt: skip
     began = time.perf_counter()
     model.fit(X, y)
