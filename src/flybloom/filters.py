@@ -99,7 +99,7 @@ def table_of_weights(decay: float, class_count: Array) -> Array:
 
     Small tables are kept for the next call, and made of sizes that many calls share.
     """
-    size = 1 << int(class_count.max(initial=0)).bit_length()
+    size = 1 << min(int(class_count.max(initial=0)).bit_length(), 62)  # a table ends long before
     return (_kept_table if size <= MOST_KEPT else _table)(float(decay), size)
 
 
