@@ -32,6 +32,7 @@ def box_plot(axes: Any, boxes: dict[str, list[float]], title: str, theirs: dict[
         axes.plot([], [], "D", ms=5, mfc="none", mec="black", label="median in the paper")
         axes.legend(frameon=False, fontsize=8, loc="upper left")
     axes.axhline(0, color="#c00000", ls="--", lw=1)
+    axes.margins(y=0.18)  # room for the legend
     axes.set_title(title, fontsize=10)
     axes.set_ylabel("1 - a / a(kNNC), lower is better")
     axes.tick_params(axis="x", rotation=45)
