@@ -27,12 +27,11 @@ def test_all_of_the_paper_without_any_data(tmp_path):
     n_figures = 0
     for name in EXPERIMENTS:
         result = json.loads((tmp_path / "paper" / name / "result.json").read_text())
-        assert result["checks"]
         assert result["tables"]
         assert f'id="{name}"' in page
         n_figures += len(result["figures"])
     assert page.count("data:image/png;base64,") == n_figures >= len(EXPERIMENTS)
-    assert {outcome["experiment"] for outcome in told["outcomes"]} == set(EXPERIMENTS)
+    assert len(told["outcomes"]) == told["checks"] > 0
     raw = {name: (tmp_path / "paper" / name / "raw.json").read_bytes() for name in EXPERIMENTS}
     again = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
     assert json.loads(again.stdout)["outcomes"] == told["outcomes"]

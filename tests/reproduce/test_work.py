@@ -1,6 +1,7 @@
 """Units of work: done once, done again when something changes, and the same on any number of processes."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -56,7 +57,7 @@ def test_other_arguments_are_run_anew(tmp_path):
     unit = Unit("a", square, {"x": 2})
     assert run_units([unit], out)["a"]["square"] == 4
     assert run_units([replace(unit, arguments={"x": 3})], out)["a"]["square"] == 9
-    assert json.loads((out / "a.json").read_text())["arguments"] == {"x": 3}
+    assert json.loads((out / "raw.json").read_text())["a"]["arguments"] == {"x": 3}
 
 
 def test_the_folder_of_data_is_given_but_not_kept(tmp_path):
@@ -69,9 +70,19 @@ def test_the_folder_of_data_is_given_but_not_kept(tmp_path):
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"arguments": {}}'])
 def test_a_broken_result_is_refused_with_advice(tmp_path, content):
     """Rather than overwritten."""
-    (tmp_path / "a.json").write_text(content)
+    (tmp_path / "units").mkdir()
+    (tmp_path / "units" / "a.json").write_text(content)
     with pytest.raises(CheckpointError, match=r"a\.json is not the result .* Remove it"):
         run_units([Unit("a", square, {"x": 2})], tmp_path)
+
+
+def test_the_file_of_all_units_is_enough(tmp_path):
+    """Without the files of the single units nothing is run again; results of other arguments do not count."""
+    first = run_units(units(tmp_path, 1, 2), tmp_path / "out")
+    shutil.rmtree(tmp_path / "out" / "units")
+    assert run_units(units(tmp_path, 1, 2), tmp_path / "out") == first
+    assert runs(tmp_path) == [1, 2]
+    assert run_units([Unit("part/1", square, {"x": 5})], tmp_path / "out")["part/1"]["square"] == 25
 
 
 def test_processes_give_the_same_results(tmp_path):
@@ -82,7 +93,8 @@ def test_processes_give_the_same_results(tmp_path):
     two = run_units(work, tmp_path / "two", jobs=2)
     assert one == two
     assert list(one) == list(two) == ["theorem-3", "corollary"]
-    assert {path.name for path in (tmp_path / "two").iterdir()} == {"theorem-3.json", "corollary.json"}
+    names = {path.name for path in (tmp_path / "two" / "units").iterdir()}
+    assert names == {"theorem-3.json", "corollary.json"}
 
 
 @pytest.mark.parametrize("key", ["", "a b", "../a b", "/a", "a//b", "a/"])

@@ -107,7 +107,7 @@ def search_grid(X: Array, y: Array, splits: Splits, space: Space, seed: int, n_j
     >>> X, y = load_digits(return_X_y=True)
     >>> space = Space(components=(16, 64), connections=(0.1,), winners=(32,), decays=(0.5, 1.0))
     >>> records = search_grid(X, y, folds(X, y, 3), space, seed=0)
-    >>> len(records), best(records, "accuracy")["params"]["decay"]
+    >>> len(records), best(records, "accuracy")["params"]["c"]
     (4, 0.5)
     """
     codes = np.unique(y, return_inverse=True)[1].astype(np.int64)

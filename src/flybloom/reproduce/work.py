@@ -128,20 +128,29 @@ def _path(unit: Unit, folder: Path) -> Path:
 
 
 def _read(path: Path) -> Result:
-    """Return what is in a file of results; nothing if there is no such file."""
-    if not path.exists():
-        return {}
+    """Return what is in a file of results, which must be there."""
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        msg = f"{path} does not hold results of an experiment ({error}). Remove it to run this part again."
+        msg = f"{path} is not the result of an experiment ({error}). Remove it to run this part again."
         raise CheckpointError(msg) from None
-    return kept if isinstance(kept, dict) else {}
+    if not isinstance(kept, dict):
+        msg = f"{path} is not the result of an experiment, but {type(kept).__name__}. Remove it to run this part again."
+        raise CheckpointError(msg)
+    return kept
 
 
 def _newest(unit: Unit, done: Result, folder: Path) -> Result:
-    """Return what a unit has left, in a file of its own or in that of all units."""
-    return _read(_path(unit, folder)) or dict(done.get(unit.key, {}))
+    """Return what a unit has left, in a file of its own or in that of all units; nothing if it has not run."""
+    path = _path(unit, folder)
+    kept = _read(path) if path.exists() else done.get(unit.key)
+    if kept is None:
+        return {}
+    if not isinstance(kept, dict) or not {"arguments", "result"} <= kept.keys():
+        where = path if path.exists() else folder / RAW
+        msg = f"{where} is not the result of an experiment: it lacks what came out. Remove it to run this part again."
+        raise CheckpointError(msg)
+    return kept
 
 
 def _kept(unit: Unit, kept: Result) -> Result | None:
