@@ -42,6 +42,7 @@ def plan(settings: Settings, data: str | None) -> list[Unit]:
         units += [
             Unit(f"{name}/{method}", run_baseline, {**common, "method": method, "grid": grid}, data)
             for method, grid in settings["grids"].items()
+            if f"{name}/{method}" not in settings.get("left_out", ())
         ]
         units += [
             Unit(f"{name}/{key}", run_fly, {**common, "spaces": settings[key][name]}, data)
