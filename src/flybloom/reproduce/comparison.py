@@ -62,13 +62,10 @@ def relative(found: Best, reference: Best, metric: str) -> float:
     return 1 - mean(found[metric], metric) / mean(reference[metric], metric)
 
 
-def spread(values: list[float]) -> dict[str, float]:
-    """Return what a box plot shows, and the mean."""
-    low, quarter, middle, three_quarters, high = np.quantile(values, [0, 0.25, 0.5, 0.75, 1])
-    return {
-        "n": len(values), "median": float(middle), "mean": float(np.mean(values)), "q25": float(quarter),
-        "q75": float(three_quarters), "min": float(low), "max": float(high),
-    }  # fmt: skip
+def quartiles(values: list[float]) -> tuple[float, float, float]:
+    """Return the lower quartile, the median and the upper quartile."""
+    low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
+    return low, middle, high
 
 
 def wins(ours: list[float], theirs: list[float]) -> dict[str, float]:

@@ -139,19 +139,22 @@ def _with_sizes(
     held_out = HeldOutCounts(winners, codes, m, most_rows(splits, codes), seed, n_jobs)
     for rho in choices:
         held_out.grow(rho)
-        for class_weight in space.class_weights:
-            scores = np.empty((len(splits), len(space.decays), 2))
-            for of_split, split in zip(scores, splits, strict=True):
-                with held_out.without(split):
+        scores = np.empty((len(space.class_weights), len(splits), len(space.decays), 2))
+        for at_split, split in enumerate(splits):
+            true = codes[split.test]
+            with held_out.without(split):
+                for of_weight, class_weight in zip(scores, space.class_weights, strict=True):
                     predicted = held_out.predict(split, space.decays, None if class_weight == "none" else class_weight)
-                true = codes[split.test]
-                of_split[:] = [(accuracy(true, labels), balanced_accuracy(true, labels)) for labels in predicted]
+                    of_weight[at_split] = [
+                        (accuracy(true, labels), balanced_accuracy(true, labels)) for labels in predicted
+                    ]
+        for of_weight, class_weight in zip(scores, space.class_weights, strict=True):
             for at, decay in enumerate(space.decays):
                 own = {"rho": rho, "c": decay, "scaling": space.scaling, "signed": space.signed}
                 yield {
                     "params": {**own, "class_weight": class_weight},
-                    "accuracy": scores[:, at, 0].tolist(),
-                    "balanced_accuracy": scores[:, at, 1].tolist(),
+                    "accuracy": of_weight[:, at, 0].tolist(),
+                    "balanced_accuracy": of_weight[:, at, 1].tolist(),
                 }
 
 

@@ -8,6 +8,12 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from flybloom._typing import Array
+from flybloom.baselines.search import balanced_accuracy
+
+__all__ = [
+    "METRICS", "SEED", "Record", "Splits", "accuracy", "balanced_accuracy", "best", "best_of_each", "folds", "hold_out",
+    "mean",
+]  # fmt: skip
 
 METRICS = ("accuracy", "balanced_accuracy")
 SEED = 5489  # of the authors' folds and hold-outs
@@ -18,13 +24,6 @@ Record: TypeAlias = dict[str, Any]  # params, and for each metric the score on e
 def accuracy(true: Array, predicted: Array) -> float:
     """Return the share of rows that are right."""
     return float((true == predicted).mean())
-
-
-def balanced_accuracy(true: Array, predicted: Array) -> float:
-    """Return the mean over the classes of the share of their rows that are right."""
-    classes, codes = np.unique(true, return_inverse=True)
-    n_right = np.bincount(codes, true == predicted, minlength=classes.size)
-    return float((n_right / np.bincount(codes)).mean())
 
 
 def folds(X: Array, y: Array, n_folds: int = 10) -> Splits:
@@ -39,7 +38,7 @@ def hold_out(y: Array) -> Splits:
 
 def best(records: list[Record], metric: str) -> Record:
     """Return the record with the best mean score, the first of several."""
-    return max(records, key=lambda record: float(np.mean(record[metric])))
+    return max(records, key=lambda record: mean(record, metric))
 
 
 def best_of_each(records: list[Record]) -> Record:

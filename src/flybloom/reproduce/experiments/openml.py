@@ -159,9 +159,8 @@ def _median_table(boxes: dict[str, dict[str, list[float]]], found: dict[str, dic
     for method in next(iter(boxes.values())):
         row: list[Any] = [method]
         for group, of_group in boxes.items():
-            spread = comparison.spread(of_group[method])
-            quartiles = f"{spread['q25']:+.3f} to {spread['q75']:+.3f}"
-            row += [THEIRS[group].get(method), round(spread["median"], 4), quartiles]
+            low, median, high = comparison.quartiles(of_group[method])
+            row += [THEIRS[group].get(method), round(median, 4), f"{low:+.3f} to {high:+.3f}"]
         rows.append(row)
     return Table(f"Median of 1 - a / a(kNNC), {metric.replace('_', ' ')}; lower is better", header, rows)
 
