@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from flybloom import datasets
-from flybloom._typing import Array
+from flybloom._internal.typing import Array
 from flybloom.datasets import NAMED, VISION
 from flybloom.exceptions import SourceError
 

@@ -27,8 +27,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from datasets import NAMED, load, tabular
-from flybloom import FlyHash, filters
-from flybloom.scoring import Scorer
+from flybloom import FlyHash
+from flybloom.core.readout import filters
+from flybloom.core.readout.scorer import Scorer
 
 RESULTS = Path(__file__).parent / "results" / "defaults.json"
 COMPONENTS = (4096, 16384, 32768)

@@ -21,8 +21,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from datasets import load
-from flybloom import FlyBloomClassifier, filters
-from flybloom.weighting import class_tables, class_weights
+from flybloom import FlyBloomClassifier
+from flybloom.core.readout import filters
+from flybloom.core.readout.class_weight import class_tables, class_weights
 
 SETS = ("page_blocks", "ann_thyroid", "dna", "cardiotocography_nsp", "wine_quality_red", "steel_plates_fault")
 SETS += ("spambase", "digits")

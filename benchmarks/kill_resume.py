@@ -48,7 +48,7 @@ def main() -> None:
     """Kill, resume, compare."""
     n_kills = int(sys.argv[1]) if len(sys.argv) > 1 else 30
     rng = np.random.default_rng(0)
-    PROCESSES.set_forkserver_preload(["flybloom.training", "pyarrow.parquet"])
+    PROCESSES.set_forkserver_preload(["flybloom.learning.train", "pyarrow.parquet"])
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         output, saved = folder / "resumed.fly", folder / "saved"

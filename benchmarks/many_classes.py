@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from flybloom import FlyBloomClassifier, scoring
+from flybloom import FlyBloomClassifier
+from flybloom.core.readout import scorer as scoring
 from peers.machine import save
 
 FEATURES, ROWS_OF_A_CLASS, ROWS_TO_SCORE, ROUNDS = 64, 10, 2048, 3

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 from datasets import load, load_split
 from flybloom import FlyBloomClassifier, FlyBloomClassifierCV
-from flybloom.tuning.calibration import expected_calibration_error
+from flybloom.estimators.tuning.calibration import expected_calibration_error
 
 RESULTS = Path(__file__).parent / "results"
 FOLDS = StratifiedKFold(10, shuffle=True, random_state=0)

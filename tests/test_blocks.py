@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 from flybloom import FlyBloomClassifier, read_blocks
-from flybloom._validation import NamedRows
+from flybloom._internal.validation import NamedRows
 from flybloom.exceptions import SourceError
 
 N = 250

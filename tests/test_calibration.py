@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
-from flybloom.tuning.calibration import (
+from flybloom.estimators.tuning.calibration import (
     LEAST_TEMPERATURE,
     MOST_TEMPERATURE,
     expected_calibration_error,

@@ -11,9 +11,10 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.utils.class_weight import compute_class_weight
 
 import flybloom
-from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, OpenSetClassifier, weighting
+from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, OpenSetClassifier
+from flybloom.core.readout import class_weight as weighting
 from flybloom.exceptions import ModelFileError
-from flybloom.storage import read_file, write_file
+from flybloom.files.safetensors_file import read_file, write_file
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from flybloom import FlyBloomClassifier
-from flybloom.scaling import column_moments
+from flybloom.core.encoding.standardise import column_moments
 
 
 def small(**parameters):

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import reference
 from flybloom import Densify
-from flybloom.densify import random_signs
+from flybloom.estimators.densify import random_signs
 
 
 @parametrize_with_checks([Densify(), Densify(n_jobs=2)])

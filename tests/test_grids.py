@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.model_selection import ParameterGrid
 
-from flybloom._validation import resolve_n_components, resolve_n_connections, resolve_n_winners
-from flybloom.tuning.grids import NAMES, candidates
+from flybloom._internal.validation import resolve_n_components, resolve_n_connections, resolve_n_winners
+from flybloom.estimators.tuning.grids import NAMES, candidates
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 16, 64, 784, 50_000])

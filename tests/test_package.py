@@ -64,7 +64,7 @@ def test_import_is_light_and_compiles_nothing():
     code = f"""
 import sys, sklearn.model_selection
 before = set(sys.modules)
-import flybloom, flybloom.blocks, flybloom.training
+import flybloom, flybloom.blocks, flybloom.learning.train
 assert flybloom.FlyBloomClassifier and flybloom.FlyBloomClassifierCV and flybloom.FlyBloomNovelty and flybloom.load
 heavy = {{"dask", "distributed", "matplotlib", "numba", "pandas", "polars", "pyarrow", "rich", "typer"}}
 found = heavy & (set(sys.modules) - before)

@@ -19,14 +19,15 @@ from sklearn.exceptions import NotFittedError
 
 import flybloom
 import mutations
-from flybloom import FlyBloomClassifier, FlyHash, storage
+from flybloom import FlyBloomClassifier, FlyHash
 from flybloom.exceptions import ModelFileError
-from flybloom.persistence import _column_sums
+from flybloom.files import safetensors_file as storage
+from flybloom.files.model_file import _column_sums
 from laws.strategies import labelled_rows
 from laws.test_learning import assert_same_model
 
 DATA = Path(__file__).parent / "data"
-TRUSTED = ["flybloom.classifier.FlyBloomClassifier", "flybloom.hashing.FlyHash"]
+TRUSTED = ["flybloom.estimators.classifier.FlyBloomClassifier", "flybloom.estimators.fly_hash.FlyHash"]
 
 
 def small(**parameters):

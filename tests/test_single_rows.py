@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from flybloom import FlyBloomClassifier, _validation, filters
+from flybloom import FlyBloomClassifier
+from flybloom._internal import validation as _validation
 from flybloom._kernels.score import decay_table
+from flybloom.core.readout import filters
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flybloom.blocks import read_blocks
-    from flybloom.classifier import FlyBloomClassifier
-    from flybloom.densify import Densify
-    from flybloom.hashing import FlyHash
-    from flybloom.novelty import FlyBloomNovelty
-    from flybloom.openset import OpenSetClassifier
-    from flybloom.persistence import load
-    from flybloom.training import train
-    from flybloom.tuning import FlyBloomClassifierCV
+    from flybloom.estimators.classifier import FlyBloomClassifier
+    from flybloom.estimators.densify import Densify
+    from flybloom.estimators.fly_hash import FlyHash
+    from flybloom.estimators.novelty import FlyBloomNovelty
+    from flybloom.estimators.open_set import OpenSetClassifier
+    from flybloom.estimators.tuning import FlyBloomClassifierCV
+    from flybloom.files.model_file import load
+    from flybloom.learning.train import train
 
 __all__ = [
     "Densify",
@@ -32,15 +32,15 @@ __version__ = "0.1.0"
 
 # Imported when first asked for, so that `flybloom --help` need not wait for numba and scikit-learn.
 _MODULES = {
-    "Densify": "flybloom.densify",
-    "FlyBloomClassifier": "flybloom.classifier",
-    "FlyBloomClassifierCV": "flybloom.tuning",
-    "FlyBloomNovelty": "flybloom.novelty",
-    "FlyHash": "flybloom.hashing",
-    "OpenSetClassifier": "flybloom.openset",
-    "load": "flybloom.persistence",
+    "Densify": "flybloom.estimators.densify",
+    "FlyBloomClassifier": "flybloom.estimators.classifier",
+    "FlyBloomClassifierCV": "flybloom.estimators.tuning",
+    "FlyBloomNovelty": "flybloom.estimators.novelty",
+    "FlyHash": "flybloom.estimators.fly_hash",
+    "OpenSetClassifier": "flybloom.estimators.open_set",
+    "load": "flybloom.files.model_file",
     "read_blocks": "flybloom.blocks",
-    "train": "flybloom.training",
+    "train": "flybloom.learning.train",
 }
 
 

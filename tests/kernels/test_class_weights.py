@@ -7,11 +7,12 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom import filters, weighting
 from flybloom._kernels import class_weights as kernels
 from flybloom._kernels.score import decay_table
-from flybloom.scoring import Scorer
-from flybloom.tuning.held_out import HeldOutCounts, fold_splits, leave_one_out
+from flybloom.core.readout import class_weight as weighting
+from flybloom.core.readout import filters
+from flybloom.core.readout.scorer import Scorer
+from flybloom.estimators.tuning.held_out import HeldOutCounts, fold_splits, leave_one_out
 
 M, DECAYS = 30, [0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0]
 WEIGHTS = [1.0, 2.0, 3.0, 0.5, 0.3, 7.25, 1 / 3, 1000.0, 1e-4, 2.0**-41, 12345.678, 1e300]

@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 import reference
 from flybloom._kernels.connections import philox
-from flybloom.projection import Projection
+from flybloom.core.hashing.projection import Projection
 
 # known answers that come with Random123, the library of the authors of Philox
 KNOWN = [

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom import filters
-from flybloom.scoring import Scorer
+from flybloom.core.readout import filters
+from flybloom.core.readout.scorer import Scorer
 
 
 @pytest.fixture

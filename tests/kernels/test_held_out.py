@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom import filters
-from flybloom.tuning.held_out import HeldOutCounts, fold_splits, leave_one_out
-from flybloom.tuning.held_out import most_rows as most_rows_of
+from flybloom.core.readout import filters
+from flybloom.estimators.tuning.held_out import HeldOutCounts, fold_splits, leave_one_out
+from flybloom.estimators.tuning.held_out import most_rows as most_rows_of
 
 M, DECAYS = 30, [0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0]
 

@@ -5,12 +5,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from flybloom import weighting
 from flybloom._kernels.explain import add_profiles, add_shares
 from flybloom._kernels.left_out import left_out_novelty
 from flybloom._kernels.recovery import recovered_novelty
 from flybloom._kernels.score import decay_table, novelty
 from flybloom._kernels.similarity import add_products
+from flybloom.core.readout import class_weight as weighting
 
 
 @pytest.fixture

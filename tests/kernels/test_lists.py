@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom import filters, scoring
-from flybloom.scoring import Scorer, listed
+from flybloom.core.readout import filters
+from flybloom.core.readout import scorer as scoring
+from flybloom.core.readout.scorer import Scorer, listed
 
 M, RHO, CLASSES = 40, 9, 70
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from flybloom import scaling
-from flybloom.scaling import ColumnMoments, column_moments
+from flybloom.core.encoding import standardise as scaling
+from flybloom.core.encoding.standardise import ColumnMoments, column_moments
 
 EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1.0, -1.0, 1e-30, 1e16, 3.0, 0.1, -1e150, 1.7e308, math.pi]
 

@@ -8,7 +8,7 @@ from scipy import sparse
 import reference
 from flybloom._kernels._jit import JIT_IS_OFF
 from flybloom._kernels.winners import _sort_octet
-from flybloom.projection import Projection
+from flybloom.core.hashing.projection import Projection
 
 # n, d, m, s, rho: one row, narrow and wide strips, several blocks; one component, one feature; all win; guessed limits
 SHAPES = [

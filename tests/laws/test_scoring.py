@@ -9,8 +9,10 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom import FlyBloomClassifier, filters, scoring
-from flybloom.scoring import Scorer
+from flybloom import FlyBloomClassifier
+from flybloom.core.readout import filters
+from flybloom.core.readout import scorer as scoring
+from flybloom.core.readout.scorer import Scorer
 from laws.strategies import labelled_rows
 
 # between 0 and 1 with many bits, powers of two, and so small that classes differ by rounding only

@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import kernel
-from flybloom._typing import Array
 
 LANES = 8  # decays side by side
 FRACTION_BITS = 40  # of a weight; the next would change the power by less than one part in 10^12

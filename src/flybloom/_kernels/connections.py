@@ -7,8 +7,8 @@ Random words come from Philox4x32-10, a counter-based generator (Salmon, Moraes,
 
 import numpy as np
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import kernel
-from flybloom._typing import Array
 
 OCTET = 8  # components stored side by side, see winners.py
 

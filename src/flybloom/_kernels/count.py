@@ -1,7 +1,7 @@
 """Learning: count how often each component won, per class."""
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import kernel
-from flybloom._typing import Array
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Explanations: scores and counts traced back to the features."""
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import kernel
-from flybloom._typing import Array
 
 
 @kernel

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import kernel
-from flybloom._typing import Array
 
 CHUNK = 4096  # values that stay in the first-level cache while all distances within them are done
 SHORT = 16  # pairs at distances below this one are done within vectors

@@ -12,8 +12,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import JIT_IS_OFF, kernel
-from flybloom._typing import Array
 
 LANES = 8  # decays side by side
 PAIR = 2  # classes at a time: with more, or with one, it takes longer

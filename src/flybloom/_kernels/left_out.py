@@ -1,7 +1,7 @@
 """Scoring of learned rows as if each had not been learned."""
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import kernel
-from flybloom._typing import Array
 
 
 @kernel

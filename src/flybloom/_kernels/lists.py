@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import kernel
-from flybloom._typing import Array
 
 LANES = 16  # counts that are looked at together
 

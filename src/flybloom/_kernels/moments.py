@@ -9,8 +9,8 @@ The bits of a value start at position ``max(exponent, 1) - 1``; position 0 is wo
 
 import numpy as np
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import kernel
-from flybloom._typing import Array
 
 LIMBS = 68  # 2046 + 53 bits
 SQUARE_LIMBS = 132  # twice as many

@@ -1,7 +1,7 @@
 """Novelty to a filter that recovers: what was learned long ago weighs less."""
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import kernel
-from flybloom._typing import Array
 
 
 @kernel

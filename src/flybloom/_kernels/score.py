@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import kernel
-from flybloom._typing import Array
 
 MIX_0 = np.uint64(0xBF58476D1CE4E5B9)  # constants of the finaliser of SplitMix64 (Steele, Lea and Flood, 2014)
 MIX_1 = np.uint64(0x94D049BB133111EB)

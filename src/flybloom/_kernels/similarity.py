@@ -1,7 +1,7 @@
 """Similarity of classes: inner products of their filters."""
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import kernel
-from flybloom._typing import Array
 
 
 @kernel

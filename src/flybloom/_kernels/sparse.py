@@ -8,8 +8,8 @@ What is not touched has the sum zero and is never looked at, except to fill up w
 
 import numpy as np
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import kernel
-from flybloom._typing import Array
 
 
 @kernel

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import kernel
-from flybloom._typing import Array
 
 OCTET = 8  # components stored side by side, see winners.py
 

@@ -32,8 +32,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from flybloom._internal.typing import Array
 from flybloom._kernels._jit import JIT_IS_OFF, kernel
-from flybloom._typing import Array
 
 POINTS = 64  # rows that are hashed together
 LANES = 64  # sums per step: width rows times 64 // width components

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from flybloom._typing import Array
+from flybloom._internal.typing import Array
 
 
 def predictions_for_each_k(

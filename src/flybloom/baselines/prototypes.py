@@ -11,9 +11,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from flybloom._sklearn_compat import Interval, fit_context
-from flybloom._typing import Array
-from flybloom._validation import check_labels, resolve_seed, unchanged_on_error
+from flybloom._internal.sklearn_compat import Interval, fit_context
+from flybloom._internal.typing import Array
+from flybloom._internal.validation import check_labels, resolve_seed, unchanged_on_error
 
 N_INIT, MAX_ITER, TOLERANCE = 5, 30, 1e-3  # of k-means, as the authors ran it
 

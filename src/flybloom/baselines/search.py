@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from flybloom._typing import Array
+from flybloom._internal.typing import Array
 from flybloom.baselines.grids import Baseline, Params
 from flybloom.baselines.neighbours import predictions_for_each_k
 from flybloom.baselines.nested_simhash import Split, predictions_for_each_size

@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from flybloom import filters
-from flybloom._sklearn_compat import Interval, RealNotInt, fit_context
-from flybloom._typing import Array, Codes
-from flybloom._validation import check_labels, resolve_seed, unchanged_on_error
+from flybloom._internal.sklearn_compat import Interval, RealNotInt, fit_context
+from flybloom._internal.typing import Array, Codes
+from flybloom._internal.validation import check_labels, resolve_seed, unchanged_on_error
+from flybloom.core.readout import filters
 
 FEWEST = 2  # components, as in the authors' code
 VALUES_AT_ONCE = 2**22  # bounds the directions, and the projections of a block of rows

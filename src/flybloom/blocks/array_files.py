@@ -12,7 +12,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 from scipy import sparse
 
-from flybloom._typing import Array
+from flybloom._internal.typing import Array
 from flybloom.blocks.parts import FilePart, Part, RawBlock, Wish
 from flybloom.exceptions import SourceError
 

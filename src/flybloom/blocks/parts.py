@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flybloom._typing import Array, Features
+from flybloom._internal.typing import Array, Features
 
 
 @dataclass(frozen=True)

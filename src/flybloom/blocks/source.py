@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from flybloom._typing import Array, Features
-from flybloom._validation import NamedRows
+from flybloom._internal.typing import Array, Features
+from flybloom._internal.validation import NamedRows
 from flybloom.blocks.array_files import NpyFile, NpzFile, Pair, Pairs
 from flybloom.blocks.parts import FilePart, Part, RawBlock, Wish
 from flybloom.blocks.svmlight import SvmlightFile

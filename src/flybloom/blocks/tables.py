@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flybloom._typing import Array
+from flybloom._internal.typing import Array
 from flybloom.blocks.parts import RawBlock, Wish
 from flybloom.exceptions import SourceError
 

@@ -11,7 +11,7 @@ from flybloom.exceptions import ModelFileError, SourceError
 
 if TYPE_CHECKING:
     from flybloom import FlyBloomClassifier
-    from flybloom._typing import Array, Features
+    from flybloom._internal.typing import Array, Features
     from flybloom.blocks import Block, Blocks
 
 
@@ -45,7 +45,7 @@ def read_all(blocks: Blocks) -> tuple[Features, Array]:
     import numpy as np  # noqa: PLC0415 - heavy
     from scipy import sparse  # noqa: PLC0415
 
-    from flybloom._validation import NamedRows  # noqa: PLC0415
+    from flybloom._internal.validation import NamedRows  # noqa: PLC0415
 
     parts: list[Block] = []
     if for_each_block(blocks, "reading", parts.append) == 0:

@@ -10,7 +10,7 @@ from typing import Any, Self
 import pyarrow as pa
 from pyarrow import csv, parquet
 
-from flybloom._typing import Array
+from flybloom._internal.typing import Array
 from flybloom.exceptions import SourceError
 
 KINDS = (".csv", ".parquet", ".pq")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from flybloom._typing import Array, Codes
+from flybloom._internal.typing import Array, Codes
 from flybloom.datasets.dataset import Dataset
 from flybloom.exceptions import SourceError
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flybloom._typing import Array, Codes
+from flybloom._internal.typing import Array, Codes
 from flybloom.exceptions import SourceError
 
 ROWS_AND_COLUMNS = 2

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from flybloom._typing import Array, Codes
+from flybloom._internal.typing import Array, Codes
 from flybloom.datasets.dataset import Dataset
 from flybloom.exceptions import SourceError
 

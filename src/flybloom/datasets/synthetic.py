@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flybloom._typing import Array, Codes
+from flybloom._internal.typing import Array, Codes
 
 EXPANSION = 10  # binary rows are hashes with this many components for each feature
 LEAST_BINARY_FEATURES = 40  # the 15 clusters need corners of a cube in at least 4 dimensions
@@ -114,7 +114,7 @@ def make_binary(
     """
     from sklearn.utils import check_random_state  # noqa: PLC0415 - as above
 
-    from flybloom.hashing import FlyHash  # noqa: PLC0415 - waits for numba
+    from flybloom.estimators.fly_hash import FlyHash  # noqa: PLC0415 - waits for numba
 
     if n_features % EXPANSION or n_features < LEAST_BINARY_FEATURES:
         msg = (

@@ -20,9 +20,8 @@ except ImportError as error:
     msg = "flybloom.distributed needs Dask. Install it with: pip install 'flybloom[dask]'"
     raise ModuleNotFoundError(msg) from error
 
-from flybloom._typing import Array
-from flybloom._validation import check_labels, unchanged_on_error, united_classes
-from flybloom.classifier import FlyBloomClassifier
+from flybloom._internal.typing import Array
+from flybloom._internal.validation import check_labels, unchanged_on_error, united_classes
 from flybloom.distributed import _worker
 from flybloom.distributed._blocks import fold
 from flybloom.distributed._inputs import (
@@ -34,6 +33,7 @@ from flybloom.distributed._inputs import (
     sample_of,
     split_off,
 )
+from flybloom.estimators.classifier import FlyBloomClassifier
 
 __all__ = ["fit", "novelty", "partial_fit", "predict", "predict_proba"]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from flybloom import filters
-from flybloom._typing import Array, Counts
-from flybloom._validation import united_classes
+from flybloom._internal.typing import Array, Counts
+from flybloom._internal.validation import united_classes
+from flybloom.core.readout import filters
 
 
 @dataclass

@@ -17,13 +17,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_consistent_length
 
-from flybloom._parallel import KERNEL_ROWS
-from flybloom._typing import Array, Features, Weights
-from flybloom._validation import check_labels, check_rows, check_weights
-from flybloom.classifier import FlyBloomClassifier
+from flybloom._internal.parallel import KERNEL_ROWS
+from flybloom._internal.typing import Array, Features, Weights
+from flybloom._internal.validation import check_labels, check_rows, check_weights
+from flybloom.core.encoding.standardise import ColumnMoments, column_moments
+from flybloom.core.hashing.projection import Projection
 from flybloom.distributed._tally import Tally
-from flybloom.projection import Projection
-from flybloom.scaling import ColumnMoments, column_moments
+from flybloom.estimators.classifier import FlyBloomClassifier
 
 Blocks: TypeAlias = Iterator[tuple[int, Callable[[], Sequence[Any]]]]
 

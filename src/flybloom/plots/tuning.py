@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from flybloom._typing import Array
-from flybloom.tuning.grids import NAMES
+from flybloom._internal.typing import Array
+from flybloom.estimators.tuning.grids import NAMES
 
 
 class TuningDisplay:

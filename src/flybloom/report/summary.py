@@ -13,9 +13,9 @@ from sklearn.metrics import log_loss
 from sklearn.utils.validation import check_is_fitted
 
 from flybloom import theory
-from flybloom._sklearn_compat import safe_indexing
-from flybloom._typing import Array
-from flybloom._validation import NamedRows, check_labels, united_classes
+from flybloom._internal.sklearn_compat import safe_indexing
+from flybloom._internal.typing import Array
+from flybloom._internal.validation import NamedRows, check_labels, united_classes
 
 FORMAT = 1
 """Version of the dictionary's layout."""

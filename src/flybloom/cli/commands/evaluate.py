@@ -27,7 +27,7 @@ def command(
     """Compare what MODEL predicts for SOURCE with the labels there."""
     classifier = load_classifier(model, jobs)
 
-    from flybloom._validation import united_classes  # noqa: PLC0415 - heavy
+    from flybloom._internal.validation import united_classes  # noqa: PLC0415 - heavy
 
     pairs: Counter[tuple[Any, Any]] = Counter()
 

@@ -15,8 +15,8 @@ MOST_CLASSES = 30
 def command(model: Model, json: Json = False) -> None:
     """Show what is in MODEL: how it hashes, and what it has learned."""
     from flybloom import FlyBloomClassifier  # noqa: PLC0415 - heavy
-    from flybloom.fingerprint import construction, fingerprint  # noqa: PLC0415
-    from flybloom.persistence import load_in_training  # noqa: PLC0415
+    from flybloom.core.hashing.fingerprint import construction, fingerprint  # noqa: PLC0415
+    from flybloom.files.model_file import load_in_training  # noqa: PLC0415
 
     loaded, training = load_in_training(model)
     names = getattr(loaded, "feature_names_in_", None)

@@ -36,7 +36,7 @@ def command(
 
     A run that was stopped goes on where it was. Results land in OUTPUT/EXPERIMENT.
     """
-    from flybloom.reproduce import EXPERIMENTS, experiments_of, read_profile, run_experiment, write_page  # noqa: PLC0415
+    from flybloom.paper import EXPERIMENTS, experiments_of, read_profile, run_experiment, write_page  # noqa: PLC0415
 
     try:
         settings, chosen = read_profile(profile), experiments_of(item)

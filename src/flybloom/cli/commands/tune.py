@@ -45,7 +45,7 @@ def command(
     settings, folds = _grid(grid), _folds(cv)
 
     from flybloom import FlyBloomClassifierCV, read_blocks  # noqa: PLC0415 - heavy
-    from flybloom.tuning.results import best_settings  # noqa: PLC0415
+    from flybloom.estimators.tuning.results import best_settings  # noqa: PLC0415
 
     rows, labels = read_all(read_blocks(source, target, features=names(features), block_rows=block_rows))
     watch = Stopwatch()

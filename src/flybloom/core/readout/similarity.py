@@ -1,0 +1,34 @@
+"""How much classes resemble each other, from their counts alone."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from flybloom import _kernels
+from flybloom._internal.typing import Array, Counts
+from flybloom.core.readout.class_weight import ClassTables
+
+
+def cosine_similarity(counts: Counts, tables: ClassTables, *, of_familiarity: bool) -> Array:
+    """Return the cosine of the filters of each pair of classes, or of one minus them.
+
+    `counts` has shape (n_components, n_classes). Most components never won in either of two classes. They add 1 to the
+    inner product of two filters, so all cosines come near to 1; to that of their complements, what the two classes are
+    familiar with, they add nothing. A class that knows nothing resembles none but itself.
+    """
+    tables = tables.complement() if of_familiarity else tables
+    products = np.zeros((counts.shape[1], counts.shape[1]))
+    _kernels.similarity.add_products(counts, *tables, products)
+    norms = np.sqrt(np.diag(products))
+    similarity = products / np.where(norms > 0, norms, 1.0)[:, None] / np.where(norms > 0, norms, 1.0)
+    similarity = np.clip((similarity + similarity.T) / 2, 0.0, 1.0)
+    np.fill_diagonal(similarity, 1.0)
+    return similarity
+
+
+def most_similar_pairs(similarity: Array, k: int) -> list[tuple[int, int, float]]:
+    """Return the `k` most similar pairs of different classes, the most similar first, ties by position."""
+    pairs = sorted(combinations(range(len(similarity)), 2), key=lambda pair: (-similarity[pair], pair))
+    return [(i, j, float(similarity[i, j])) for i, j in pairs[:k]]

@@ -1,0 +1,235 @@
+"""FlyHash: the sparse binary hash of the fruit fly's olfactory circuit, as a transformer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from flybloom._internal.sklearn_compat import fit_context
+from flybloom._internal.typing import Winners
+from flybloom._internal.validation import check_rows, unchanged_on_error
+from flybloom.estimators._base import BaseFly
+from flybloom.files.model_file import Saveable
+
+
+class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseFly, Saveable):  # type: ignore[misc]
+    """Sparse binary hash of dense or sparse rows, after the fruit fly's olfactory circuit.
+
+    Each component sums a few randomly chosen input features; the components with the largest sums win and become
+    the ones of the hash. Nearby rows share winners [1]_ [2]_.
+
+    Parameters
+    ----------
+    n_components : int, float or "auto", default="auto"
+        How many components there are, m in the paper.
+
+        - If int, exactly that many.
+        - If float, that multiple of the number of features.
+        - If "auto", 32768.
+
+    n_connections : int, float or "auto", default="auto"
+        How many features each component sums, s in the paper.
+
+        - If int, exactly that many.
+        - If float, that share of the features, at least one.
+        - If "auto", half of the features, at most 64.
+
+    n_winners : int, float or "auto", default="auto"
+        How many components win in each row, rho in the paper.
+
+        - If int, exactly that many.
+        - If float, that share of ``n_components_``, at least one.
+        - If "auto", 128, or a quarter of the components where there are fewer than 512.
+
+    signed : bool, default=True
+        Whether each connection has a random sign. False gives the paper's matrix of zeros and ones, with which only
+        large values can win; with signs, small ones can as well.
+
+    scaling : {"none", "center", "standard"}, default="standard"
+        What is done to the columns before hashing. "center" subtracts their means, "standard" divides by their standard
+        deviations as well. Rows of integers are summed as integers with "none". Sparse rows need "none".
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the connections. An int is used as it is and makes the hash reproducible on every machine.
+
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+
+    Attributes
+    ----------
+    n_components_ : int
+        Number of components.
+
+    n_connections_ : int
+        Number of features that each component sums.
+
+    n_winners_ : int
+        Number of winners of each row.
+
+    signed_ : bool
+        Whether connections have signs.
+
+    seed_ : int
+        Seed of the connections.
+
+    center_ : ndarray of shape (n_features_in_,) or None
+        What is subtracted from each column.
+
+    scale_ : ndarray of shape (n_features_in_,) or None
+        What each column is divided by.
+
+    connections_ : ndarray of shape (n_components_, n_connections_)
+        Features that each component sums, in the order in which they are added; derived from ``seed_``.
+
+    signs_ : ndarray of shape (n_components_, n_connections_)
+        Sign of each connection, 1 or -1; derived from ``seed_``.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names that are strings.
+
+    See Also
+    --------
+    FlyBloomClassifier : Classifier that counts the winners of each class.
+
+    Notes
+    -----
+    Ties go to the component with the smaller index, so the hash of a row is a function of that row alone. Sums
+    are exact for integers; floats are added in float32 in the order of ``connections_``.
+
+    The hash is nested: with the same seed, fewer winners are a prefix of more, and fewer components or connections are
+    the first of more.
+
+    References
+    ----------
+    .. [1] S. Dasgupta, C. F. Stevens and S. Navlakha (2017). A neural algorithm for a fundamental computing problem.
+           Science 358, 793-796.
+    .. [2] K. Sinha and P. Ram (2021). Fruit-fly inspired neighborhood encoding for classification. KDD '21.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyHash
+    >>> X, _ = load_digits(return_X_y=True)
+    >>> hasher = FlyHash(n_components=20.0, n_winners=32, random_state=0).fit(X)
+    >>> hasher.n_components_
+    1280
+    >>> hasher.winners(X[:2]).shape
+    (2, 32)
+    >>> hasher.transform(X[:2]).sum(axis=1)
+    matrix([[32.],
+            [32.]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        n_components: int | float | str = "auto",
+        *,
+        n_connections: int | float | str = "auto",
+        n_winners: int | float | str = "auto",
+        signed: bool = True,
+        scaling: str = "standard",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_connections = n_connections
+        self.n_winners = n_winners
+        self.signed = signed
+        self.scaling = scaling
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that the output has a type of its own."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None) -> FlyHash:  # noqa: ARG002
+        """Draw the connections and learn the scaling, from scratch.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        FlyHash
+            The fitted transformer itself.
+        """
+        with unchanged_on_error(self):
+            self._start(check_rows(self, X, reset=True))
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any = None) -> FlyHash:  # noqa: ARG002
+        """Fit to the first block of rows; later blocks are checked and change nothing.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            A block of rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        FlyHash
+            The transformer itself.
+        """
+        if hasattr(self, "seed_"):
+            check_rows(self, X, reset=False)
+            return self
+        return self.fit(X)  # type: ignore[no-any-return]
+
+    def winners(self, X: Any) -> Winners:
+        """Return which components win in each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_winners_), uint32
+            The winners, the largest sum first, ties by ascending index.
+        """
+        check_is_fitted(self)
+        return self._winners(check_rows(self, X, reset=False))
+
+    def transform(self, X: Any) -> sparse.csr_matrix:
+        """Return the hashes as a sparse matrix of zeros and ones.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        csr_matrix of shape (n_samples, n_components_), float32
+            Exactly ``n_winners_`` ones in each row.
+        """
+        winners = np.sort(self.winners(X), axis=1).astype(np.int32 if self.n_components_ < 2**31 else np.int64)
+        n_rows = len(winners)
+        return sparse.csr_matrix(
+            (np.ones(winners.size, np.float32), winners.ravel(), np.arange(n_rows + 1) * self.n_winners_),
+            shape=(n_rows, self.n_components_),
+        )
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns of the output, for get_feature_names_out."""
+        return self.n_components_

@@ -1,0 +1,93 @@
+"""Probabilities that mean what they say: the temperature of least log-loss, and how to measure calibration."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import softmax
+
+from flybloom._internal.typing import Array, Codes, Novelty
+
+LEAST_TEMPERATURE, MOST_TEMPERATURE = 1e-4, 1e4
+
+
+def fitted_temperature(novelty: Novelty, codes: Codes) -> float:
+    """Return the temperature at which the softmax of minus the novelty has the least log-loss.
+
+    With ``b = 1 / temperature`` the loss of a row of class y is ``b f_y + log(sum_i exp(-b f_i))``: convex in b. Its
+    slope, ``f_y - sum_i p_i f_i``, is added up exactly, so the order of the rows does not matter. The temperature
+    stays within 1e-4 and 1e4, where rows that are all right, or no better than chance, would lead it beyond.
+
+    Parameters
+    ----------
+    novelty : ndarray of shape (n, n_classes)
+        Out-of-sample novelties; infinite where a class was not known.
+    codes : ndarray of shape (n,)
+        The class of each row, as a column of `novelty`.
+
+    Returns
+    -------
+    float
+        The temperature; 1 if no row can tell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flybloom.estimators.tuning.calibration import fitted_temperature
+    >>> novelty = np.array([[0.2, 0.6], [0.2, 0.6], [0.2, 0.6], [0.2, 0.6]])
+    >>> fitted_temperature(novelty, np.array([0, 0, 0, 1]))  # three of four are right: exp(0.4 / T) = 3
+    0.3641
+    """
+    own = np.take_along_axis(novelty, codes[:, None], axis=1)[:, 0]
+    is_known = np.isfinite(own)
+    own, novelty = own[is_known], novelty[is_known]
+    if own.size == 0:
+        return 1.0
+    finite = np.where(np.isfinite(novelty), novelty, 0.0)
+
+    def slope(b: float) -> float:
+        probability = softmax(-b * novelty, axis=1)
+        return math.fsum(own - np.einsum("ij,ij->i", probability, finite)) / own.size
+
+    if not slope(1 / MOST_TEMPERATURE) < 0:
+        return MOST_TEMPERATURE if slope(1 / MOST_TEMPERATURE) > 0 else 1.0
+    if slope(1 / LEAST_TEMPERATURE) <= 0:
+        return LEAST_TEMPERATURE
+    return 1.0 / float(brentq(slope, 1 / MOST_TEMPERATURE, 1 / LEAST_TEMPERATURE))
+
+
+def expected_calibration_error(y: Array, probability: Array, classes: Array, n_bins: int = 15) -> float:
+    """Return how far the confidence of predictions is from how often they are right, on average over rows.
+
+    Rows are put into bins of equal width by the probability of their likeliest class.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        The true labels.
+    probability : array-like of shape (n, n_classes)
+        The predicted probabilities.
+    classes : array-like of shape (n_classes,)
+        The label of each column.
+    n_bins : int, default=15
+        Number of bins.
+
+    Returns
+    -------
+    float
+        From 0, perfectly calibrated, to 1.
+
+    Examples
+    --------
+    >>> from flybloom.estimators.tuning.calibration import expected_calibration_error
+    >>> expected_calibration_error(["a", "b"], [[0.9, 0.1], [0.9, 0.1]], ["a", "b"])  # half right, 0.9 sure
+    0.4
+    """
+    probability = np.asarray(probability)
+    confidence = probability.max(axis=1)
+    is_right = np.asarray(classes)[probability.argmax(axis=1)] == np.asarray(y)
+    bins = np.minimum((confidence * n_bins).astype(np.int64), n_bins - 1)
+    gaps = np.bincount(bins, is_right, n_bins) - np.bincount(bins, confidence, n_bins)
+    return float(np.abs(gaps).sum() / confidence.size)

@@ -1,0 +1,482 @@
+"""FlyBloomClassifierCV: a whole grid of settings, exactly cross-validated, from one hash for each pair of sizes."""
+
+from __future__ import annotations
+
+import sys
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import get_scorer_names
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import check_is_fitted
+
+from flybloom._internal.sklearn_compat import Interval, StrOptions, fit_context, validate_parameter_constraints
+from flybloom._internal.typing import Array, Codes, Features, Novelty, Winners
+from flybloom._internal.validation import check_labels, check_rows, unchanged_on_error, united_classes
+from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class_weight, require_weights_for
+from flybloom.estimators._base import BaseFly
+from flybloom.estimators.classifier import FlyBloomClassifier
+from flybloom.estimators.tuning.calibration import fitted_temperature
+from flybloom.estimators.tuning.grids import NAMES, as_list, candidates
+from flybloom.estimators.tuning.held_out import Split, fold_splits, leave_one_out
+from flybloom.estimators.tuning.memory import available_memory
+from flybloom.estimators.tuning.results import cv_results
+from flybloom.estimators.tuning.search import Found, search
+from flybloom.estimators.tuning.split_scores import known_novelty, make_scorer
+
+WORDS = frozenset({"auto", "paper"})
+LEARNED = (  # what the best model has in common with the search
+    *("n_features_in_", "feature_names_in_", "n_components_", "n_connections_", "n_winners_"),
+    *("signed_", "seed_", "center_", "scale_", "classes_"),
+)
+
+
+class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
+    """FlyBloomClassifier that chooses its own settings by exact cross-validation.
+
+    Counts add, so the model without a fold is the model of all rows minus the fold's counts, and leave-one-out is the
+    whole minus the row itself. Each decay reads the same counts, and fewer winners are the first of more. So the rows
+    are hashed once for each pair of `n_components` and `n_connections`, and every score is that of a model which has
+    really been fitted without the rows it is tested on, bit for bit.
+
+    Connections and scaling are shared by the folds. Neither depends on a label.
+
+    Parameters
+    ----------
+    n_components : int, float, list of these, "auto" or "paper", default="auto"
+        Numbers of components to try, each as in `FlyBloomClassifier`.
+
+        - If "auto", 2048, 8192 and 32768.
+        - If "paper", from 2 to 2048 times the number of features, in steps of 4: a long search for many features.
+
+    n_connections : int, float, list of these, "auto" or "paper", default="auto"
+        Numbers of connections to try.
+
+        - If "auto", a quarter, a half, once and twice what `FlyBloomClassifier` takes.
+        - If "paper", 0.1, 0.3 and 0.5 of the features.
+
+    n_winners : int, float, list of these, "auto" or "paper", default="auto"
+        Numbers of winners to try. Words leave out what exceeds half of the components.
+
+        - If "auto", 32, 64, 128 and 256.
+        - If "paper", 8, 16, 32, 64, 128 and 256.
+
+    decay : float, list of floats, "auto" or "paper", default="auto"
+        Decays to try.
+
+        - If "auto", 0.1, 0.2, 0.4, 0.7 and 1.
+        - If "paper", 0.2, 0.4, 0.6, 0.9 and 1.
+
+    cv : "loo", int, cross-validation generator or iterable, default="loo"
+        How rows are held out.
+
+        - If "loo", each row by itself. All rows are then scored together, as one split: that is fair to scores which
+          mean little for a single row. Nothing depends on the order of the rows.
+        - Anything else is taken as by scikit-learn's GridSearchCV: an int is a number of stratified folds.
+
+    scoring : str, callable or None, default=None
+        A scorer's name or a function of (estimator, X, y). None is accuracy. A function is given an estimator that
+        answers `predict`, `predict_proba`, `decision_function` and `novelty` for the test rows, with temperature 1.
+
+    class_weight : "balanced", dict or None, default=None
+        How many rows each row of a class counts as when scoring, as in `FlyBloomClassifier`. "balanced" follows from
+        the rows that each model has learned, so in every split from those that are not held out.
+
+    signed : bool, default=True
+        Whether each connection has a random sign.
+
+    scaling : {"none", "center", "standard"}, default="standard"
+        What is done to the columns before hashing, learned once from all rows.
+
+    max_memory : int or None, default=None
+        Bytes that a fit may need; see `estimate_memory`. None is what the machine has available. A fit that would need
+        more is refused before it starts.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the connections, and of the choice between classes that tie.
+
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+
+    verbose : bool, default=False
+        Whether to show progress, if the standard error stream is a terminal.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        The best of the settings, as they were given.
+
+    best_score_ : float
+        Its mean score over the splits.
+
+    best_index_ : int
+        Its position in ``cv_results_``.
+
+    best_estimator_ : FlyBloomClassifier
+        The model of all rows with the best settings, equal to one that was fitted by itself, with ``temperature_``.
+
+    cv_results_ : dict of arrays
+        A column for each key of scikit-learn's GridSearchCV. The times are shares of what settings have in common.
+
+    n_splits_ : int
+        Number of splits; 1 for "loo".
+
+    temperature_ : float
+        The temperature of least log-loss on the held-out rows.
+
+    oof_novelty_ : ndarray of shape (n_samples, n_classes)
+        Novelty of each row to each class in models of the best settings that have not seen the row. A row that
+        several splits test gets the mean, one that none tests NaN; a class that a model has not met is infinitely
+        novel.
+
+    oof_decision_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        The same as `decision_function` puts it; derived.
+
+    oof_predict_proba_ : ndarray of shape (n_samples, n_classes)
+        The same as calibrated probabilities; derived.
+
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+
+    n_components_, n_connections_, n_winners_ : int
+        Sizes of the best model.
+
+    seed_ : int
+        Seed of the connections.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names that are strings.
+
+    See Also
+    --------
+    FlyBloomClassifier : The classifier with settings of your own.
+
+    Notes
+    -----
+    Let ``Z[j, i]`` count how often component j won among the rows of class i. For a set of rows T held out, the counts
+    of the others are ``Z - Z_T``: whole numbers, so the difference is exact. For leave-one-out of a row x of class y it
+    is ``Z[j, y] - 1`` for each winner j of x, and Z elsewhere. The docs have a page on it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifierCV
+    >>> X, y = load_digits(return_X_y=True)
+    >>> search = FlyBloomClassifierCV([1024, 4096], n_winners=[16, 64], decay=[0.2, 1.0], random_state=0)
+    >>> search = search.fit(X[:1000], y[:1000])
+    >>> len(search.cv_results_["params"])  # twice n_components, n_winners and decay, and four n_connections
+    32
+    >>> search.score(X[1000:], y[1000:]) > 0.9
+    True
+    """
+
+    classes_: Array
+    oof_novelty_: Novelty
+    temperature_: float
+    best_estimator_: FlyBloomClassifier
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{name: ["array-like", Integral, Real, StrOptions(set(WORDS))] for name in NAMES},
+        **{name: BaseFly._parameter_constraints[name] for name in ("signed", "scaling", "random_state", "n_jobs")},  # noqa: SLF001
+        "class_weight": FlyBloomClassifier._parameter_constraints["class_weight"],  # noqa: SLF001
+        "cv": ["cv_object", StrOptions({"loo"})],
+        "scoring": [StrOptions(set(get_scorer_names())), callable, None],
+        "max_memory": [Interval(Integral, 1, None, closed="left"), None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_components: Any = "auto",
+        *,
+        n_connections: Any = "auto",
+        n_winners: Any = "auto",
+        decay: Any = "auto",
+        cv: Any = "loo",
+        scoring: Any = None,
+        class_weight: ClassWeight = None,
+        signed: bool = True,
+        scaling: str = "standard",
+        max_memory: int | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.n_connections = n_connections
+        self.n_winners = n_winners
+        self.decay = decay
+        self.cv = cv
+        self.scoring = scoring
+        self.class_weight = class_weight
+        self.signed = signed
+        self.scaling = scaling
+        self.max_memory = max_memory
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Say what FlyBloomClassifier says."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = not self.signed
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, groups: Any = None) -> FlyBloomClassifierCV:
+        """Score every setting, and keep the best model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels, of at least two classes.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of rows, for a `cv` that asks for them.
+
+        Returns
+        -------
+        FlyBloomClassifierCV
+            The fitted estimator itself.
+        """
+        with unchanged_on_error(self):
+            for name in [name for name in vars(self) if name == "_projection" or name.endswith("_")]:
+                delattr(self, name)
+            X = check_rows(self, X, reset=True)
+            y = check_labels(y, X)
+            self.classes_ = united_classes(np.empty(0), y)
+            if self.classes_.size < 2:  # noqa: PLR2004
+                msg = (
+                    "FlyBloomClassifierCV.fit needs rows of at least 2 classes. "
+                    f"Got one class, {self.classes_[0]!r}, instead. Add rows of other classes."
+                )
+                raise ValueError(msg)
+            require_weights_for(self.class_weight, self.classes_, type(self).__name__)
+            codes = np.searchsorted(self.classes_, y)
+            splits = self._splits(X, y, groups, codes)
+            self._require_memory(X)
+            self._start_all_but_sizes(self._moments(X))
+            self._search(X, y, codes, splits)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the class to which each row is least novel, as the best model sees it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X)
+
+    def novelty(self, X: Any) -> Novelty:
+        """Return how novel each row is to each class, as the best model sees it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            From 0, familiar, to 1, never met; columns as in ``classes_``.
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.novelty(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return how much each row belongs to each class, as the best model sees it; larger is better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Minus the novelty; for two classes, the novelty to the first minus that to the second.
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.decision_function(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return a probability for each class, calibrated by ``temperature_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to 1; columns as in ``classes_``.
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(X)
+
+    @property
+    def oof_decision_(self) -> Array:
+        """The decision function of each row in models that have not seen it; derived from ``oof_novelty_``."""
+        return known_novelty(self.oof_novelty_, self.classes_).decision_function(None)
+
+    @property
+    def oof_predict_proba_(self) -> Array:
+        """Calibrated probabilities of each row in models that have not seen it; derived from ``oof_novelty_``."""
+        answers = known_novelty(self.oof_novelty_, self.classes_).set_params(temperature=self.temperature_)
+        probability: Array = answers.predict_proba(None)
+        return probability
+
+    def estimate_memory(self, n_samples: int, n_features: int, n_classes: int, sparse: bool = False) -> int:
+        """Return about how many bytes `fit` needs beside the rows themselves, at most.
+
+        For n rows, L classes and the largest m, s, rho and number of decays C that are tried, these are::
+
+            4 n rho          the winners of one pair of m and s
+            2 * 4 m L        the counts, and those of the best setting so far
+            2 m s            the connections (4 bytes each from 2**15 features on; 8 more for sparse rows)
+            2 * 8 n L        the held-out novelties, and those of the best setting so far
+            8 n C            the predictions
+            24 * 2**20       for each thread, the block of rows that it works on
+            192 (n + L)      with class weights, their tables
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of rows.
+        n_features : int
+            Number of columns.
+        n_classes : int
+            Number of classes.
+        sparse : bool, default=False
+            Whether the rows are sparse.
+
+        Returns
+        -------
+        int
+            Bytes.
+        """
+        settings = candidates(self._checked_grid(), n_features)
+        m, s, rho = (int(max(sizes)) for sizes in zip(*(setting[1:] for setting in settings), strict=True))
+        n_decays = len({setting.params["decay"] for setting in settings})
+        n_threads = effective_n_jobs(self.n_jobs)
+        needed: int = (
+            4 * n_samples * rho
+            + 8 * m * n_classes
+            + m * s * ((2 if n_features < 2**15 else 4) + (8 if sparse else 0))
+            + 16 * n_samples * n_classes
+            + 8 * n_samples * n_decays
+            + 24 * 2**20 * n_threads
+            + (192 * (n_samples + n_classes) if self.class_weight is not None else 0)
+        )
+        return needed
+
+    def _validate_params(self) -> None:
+        """Check what scikit-learn's constraints cannot say as well."""
+        super()._validate_params()
+        check_class_weight(self.class_weight, type(self).__name__)
+
+    def _checked_grid(self) -> dict[str, Any]:
+        """Return the lists of what is tried, each value checked as FlyBloomClassifier would."""
+        grid = {name: getattr(self, name) for name in NAMES}
+        for name, values in grid.items():
+            allowed = {name: FlyBloomClassifier._parameter_constraints[name]}  # noqa: SLF001
+            if isinstance(values, str):
+                continue
+            if len(as_list(values)) == 0:
+                msg = (
+                    f"The {name!r} parameter of FlyBloomClassifierCV must hold at least one value. "
+                    f"Got {values!r} instead."
+                )
+                raise ValueError(msg)
+            for value in as_list(values):
+                validate_parameter_constraints(allowed, {name: value}, caller_name="FlyBloomClassifierCV")
+        return grid
+
+    def _splits(self, X: Features, y: Array, groups: Any, codes: Codes) -> list[Split]:
+        """Return the splits; each must leave two classes to learn."""
+        if isinstance(self.cv, str):
+            splits = leave_one_out(codes)
+            fewest = np.count_nonzero(splits[0].class_count) - (splits[0].class_count == 1).any()
+        else:
+            splits = fold_splits(check_cv(self.cv, y, classifier=True).split(X, y, groups), codes)
+            fewest = min(np.count_nonzero(split.class_count) for split in splits)
+        if fewest < 2:  # noqa: PLR2004
+            msg = (
+                "FlyBloomClassifierCV.fit needs rows of at least 2 classes outside of each test set. "
+                f"Got {fewest} class(es) instead. Use fewer folds, stratified ones, or more rows of the rare class."
+            )
+            raise ValueError(msg)
+        return splits
+
+    def _require_memory(self, X: Features) -> None:
+        """Refuse what would not fit into memory, before anything is allocated."""
+        n_samples, n_features = X.shape
+        needed = self.estimate_memory(n_samples, n_features, self.classes_.size, sparse=sparse.issparse(X))
+        available = available_memory() if self.max_memory is None else self.max_memory
+        if available is not None and needed > available:
+            msg = (
+                f"FlyBloomClassifierCV.fit needs about {needed / 2**30:.2f} GiB, more than the {available / 2**30:.2f} "
+                "GiB available. Lower the largest n_winners or n_components, take fewer rows, or raise max_memory."
+            )
+            raise MemoryError(msg)
+
+    def _search(self, X: Features, y: Array, codes: Codes, splits: list[Split]) -> None:
+        """Score all settings and set what was learned."""
+        settings = candidates(self._checked_grid(), self.n_features_in_)
+        class_weight = by_code(self.class_weight, self.classes_)
+        score = make_scorer(self.scoring, X, y, self.classes_, class_weight)
+
+        def hash_rows(m: int, s: int, rho: int) -> Winners:
+            self.n_components_, self.n_connections_, self.n_winners_ = m, s, rho
+            self._set_projection()
+            return self._winners(X)
+
+        found = search(settings, splits, codes, hash_rows, score, self.seed_, self.n_jobs, self._report, class_weight)
+        best = settings[found.best]
+        self.n_components_, self.n_connections_, self.n_winners_ = best.m, best.s, best.rho
+        self._set_projection()
+        self.n_splits_ = len(splits)
+        self.cv_results_ = cv_results(settings, found.scores, found.fit_times, found.score_times)
+        self.best_index_, self.best_params_ = found.best, best.params
+        self.best_score_ = float(self.cv_results_["mean_test_score"][found.best])
+        self.oof_novelty_ = found.novelty
+        self.temperature_ = fitted_temperature(found.novelty, codes)
+        self.best_estimator_ = self._best_estimator(found, np.bincount(codes))
+
+    def _best_estimator(self, found: Found, class_count: Array) -> FlyBloomClassifier:
+        """Return the classifier that fitting the best settings to all rows would give."""
+        best = FlyBloomClassifier(
+            **self.best_params_,
+            class_weight=self.class_weight,
+            signed=self.signed,
+            scaling=self.scaling,
+            temperature=self.temperature_,
+            random_state=self.seed_,
+            n_jobs=self.n_jobs,
+        )
+        state = {name: getattr(self, name) for name in LEARNED if hasattr(self, name)}
+        best.__setstate__({**state, "class_count_": class_count, "_counts": found.counts})
+        return best
+
+    def _report(self, n_done: int, n_settings: int) -> None:
+        """Show how far the search is."""
+        if self.verbose and sys.stderr.isatty():
+            end = "\n" if n_done == n_settings else ""
+            print(f"\r{n_done} of {n_settings} settings", end=end, file=sys.stderr, flush=True)  # noqa: T201

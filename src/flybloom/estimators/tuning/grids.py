@@ -1,0 +1,88 @@
+"""Which settings a search tries: lists, or the words "auto" and "paper", brought into a list of candidates."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flybloom._internal.validation import resolve_n_components, resolve_n_connections, resolve_n_winners
+
+NAMES = ("decay", "n_components", "n_connections", "n_winners")  # sorted, as scikit-learn's grids are
+
+AUTO_COMPONENTS = (2048, 8192, 32768)
+AUTO_CONNECTIONS = (1 / 4, 1 / 2, 1, 2)  # times what FlyBloomClassifier takes
+AUTO_WINNERS = (32, 64, 128, 256)
+AUTO_DECAYS = (0.1, 0.2, 0.4, 0.7, 1.0)
+
+# The ranges of the paper: m from 2d to 2048d, s up to d/2, rho from 8 to 256, c from 0.2 to 0.9, or 1.
+PAPER_COMPONENTS = (2, 8, 32, 128, 512, 2048)
+PAPER_CONNECTIONS = (0.1, 0.3, 0.5)
+PAPER_WINNERS = (8, 16, 32, 64, 128, 256)
+PAPER_DECAYS = (0.2, 0.4, 0.6, 0.9, 1.0)
+
+
+class Candidate(NamedTuple):
+    """One setting: the parameters as the user wrote them, and the sizes that they mean."""
+
+    params: dict[str, Any]
+    m: int
+    s: int
+    rho: int
+
+
+def candidates(grid: dict[str, Any], n_features: int) -> list[Candidate]:
+    """Return the settings of a grid in the order of scikit-learn's ParameterGrid.
+
+    With the words "auto" and "paper", a number of winners that exceeds half of the components is left out.
+    """
+    decays = _values(grid["decay"], AUTO_DECAYS, PAPER_DECAYS)
+    return [
+        Candidate({"decay": decay, "n_components": m, "n_connections": s, "n_winners": rho}, *sizes)
+        for decay in decays
+        for m in _components(grid["n_components"], n_features)
+        for s in _connections(grid["n_connections"], n_features)
+        for rho in _winners(grid["n_winners"], resolve_n_components(m, n_features))
+        for sizes in [_sizes(m, s, rho, n_features)]
+    ]
+
+
+def as_list(value: Any) -> list[Any]:
+    """Return the values of a list or an array, and a single number as a list of one."""
+    if isinstance(value, np.ndarray):
+        return list(value.ravel().tolist())
+    return list(value) if isinstance(value, list | tuple | range) else [value]
+
+
+def _sizes(m: Any, s: Any, rho: Any, n_features: int) -> tuple[int, int, int]:
+    """Return what parameters mean for this number of features; what cannot be is refused."""
+    n_components = resolve_n_components(m, n_features)
+    return n_components, resolve_n_connections(s, n_features), resolve_n_winners(rho, n_components)
+
+
+def _values(value: Any, auto: tuple[Any, ...], paper: tuple[Any, ...]) -> list[Any]:
+    """Return the values that are tried of one parameter."""
+    if isinstance(value, str):
+        return list(auto if value == "auto" else paper)
+    return as_list(value)
+
+
+def _components(value: Any, n_features: int) -> list[Any]:
+    """Return the numbers of components."""
+    return _values(value, AUTO_COMPONENTS, tuple(times * n_features for times in PAPER_COMPONENTS))
+
+
+def _connections(value: Any, n_features: int) -> list[Any]:
+    """Return the numbers of connections; those of a word are all different."""
+    usual = resolve_n_connections("auto", n_features)
+    auto = {min(n_features, max(1, round(times * usual))) for times in AUTO_CONNECTIONS}
+    paper = {resolve_n_connections(share, n_features) for share in PAPER_CONNECTIONS}
+    return _values(value, tuple(sorted(auto)), tuple(sorted(paper)))
+
+
+def _winners(value: Any, n_components: int) -> list[Any]:
+    """Return the numbers of winners, at least one."""
+    values = _values(value, AUTO_WINNERS, PAPER_WINNERS)
+    if isinstance(value, str):
+        return [rho for rho in values if 2 * rho <= n_components] or [resolve_n_winners("auto", n_components)]
+    return values

@@ -1,0 +1,199 @@
+"""Every model of a cross-validation from one table of counts: the whole minus what is held out.
+
+Counts add, so the counts without some rows are all counts minus those of the rows; and the winners of a smaller rho
+are the first of the sorted winners, so the counts grow from one rho to the next. Knows nothing of features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from flybloom import _kernels
+from flybloom._internal.parallel import for_each_block
+from flybloom._internal.typing import Array, Codes, Counts, Novelty, Weights, Winners
+from flybloom.core.readout import class_weight as weighting
+from flybloom.core.readout import filters
+from flybloom.core.readout.class_weight import ClassWeight
+
+Score: TypeAlias = Callable[[Winners, Array, Array], None]  # of the winners of some rows, the rows, and where to write
+
+ROWS_AT_ONCE = 4096  # bounds the copy of winners that is counted
+VALUES_PER_ROW = 4096  # rows in a block of scores: few, so that their novelties stay in the cache
+
+
+class Split(NamedTuple):
+    """One model of a cross-validation: which rows it scores, and how it differs from the model of all rows.
+
+    Parameters
+    ----------
+    test : ndarray of int64
+        The rows to score.
+    removed : ndarray of int64
+        The rows to take away.
+    copies : ndarray of int64
+        How many copies of each are taken away: 1, or less than 0 for a row that was drawn more than once.
+    class_count : ndarray of int64
+        Rows of each class that are left.
+    leaves_itself : bool
+        Whether each row is taken away only while it is scored itself: leave-one-out.
+    """
+
+    test: Array
+    removed: Array
+    copies: Weights
+    class_count: Array
+    leaves_itself: bool = False
+
+
+def fold_splits(pairs: Iterable[tuple[Array, Array]], codes: Codes) -> list[Split]:
+    """Return the splits that pairs of training and test rows describe."""
+    splits, rows = [], np.arange(codes.size)
+    for some, others in pairs:
+        train, test = rows[some], rows[others]  # which may be masks
+        left = np.bincount(train, minlength=codes.size)
+        removed = np.flatnonzero(left != 1)
+        class_count = np.bincount(codes[train], minlength=codes.max() + 1)
+        splits.append(Split(test, removed, 1 - left[removed], class_count))
+    return splits
+
+
+def leave_one_out(codes: Codes) -> list[Split]:
+    """Return one split that scores every row as if it alone had been left out."""
+    nothing = np.empty(0, np.int64)
+    return [Split(np.arange(codes.size), nothing, nothing, np.bincount(codes), leaves_itself=True)]
+
+
+def most_rows(splits: list[Split], codes: Codes) -> int:
+    """Return how many rows a class has at most, in all rows and in the training rows of any split."""
+    return max(int(np.bincount(codes).max()), *(int(split.class_count.max()) for split in splits))
+
+
+class HeldOutCounts:
+    """Counts of the winners of all rows, from which parts can be taken away.
+
+    Parameters
+    ----------
+    winners : ndarray of shape (n, rho)
+        The winners of each row, the largest sum first, for the largest rho.
+    codes : ndarray of shape (n,)
+        The class of each row.
+    n_components : int
+        m in the paper.
+    most_rows : int
+        How many rows a class has at most, in any split; two bytes for each count are enough for fewer than 65 536.
+    seed : int
+        Seed of the choice between classes that tie.
+    n_jobs : int or None
+        Number of threads.
+    """
+
+    def __init__(
+        self, winners: Winners, codes: Codes, n_components: int, most_rows: int, seed: int, n_jobs: int | None
+    ) -> None:
+        self.winners = winners
+        self.codes = codes
+        self.seed = seed
+        self.n_jobs = n_jobs
+        self.n_winners = 0
+        self.class_count = np.bincount(codes)
+        is_small = most_rows < 2**16  # the less the counts need, the more of them stay in the cache
+        dtype = np.uint16 if is_small else filters.count_dtype(np.array([most_rows]))
+        self.counts = np.zeros((n_components, self.class_count.size), dtype)
+
+    def grow(self, n_winners: int) -> None:
+        """Count the winners up to rho as well; see `start_anew` for fewer."""
+        everything = np.arange(self.codes.size)
+        self._add(everything, np.ones(self.codes.size, np.int64), slice(self.n_winners, n_winners))
+        self.n_winners = n_winners
+
+    def start_anew(self) -> None:
+        """Forget all counts."""
+        self.n_winners = 0
+        self.counts[:] = 0
+
+    @contextmanager
+    def without(self, split: Split) -> Iterator[None]:
+        """Be the counts of the split's training rows inside a with statement."""
+        columns = slice(0, self.n_winners)
+        self._add(split.removed, -split.copies, columns)
+        try:
+            yield
+        finally:
+            self._add(split.removed, split.copies, columns)
+
+    def predict(self, split: Split, decays: Sequence[float], class_weight: ClassWeight = None) -> Codes:
+        """Return the class of each test row for each decay, of shape (n_decays, n_test); call inside `without`.
+
+        A `class_weight` that is a dict has codes for labels; "balanced" follows from the rows that are left.
+        """
+        codes = np.empty((len(decays), split.test.size), np.int64)
+        lanes = _kernels.held_out.LANES
+        for begin in range(0, len(decays), lanes):
+            chunk = slice(begin, begin + lanes)
+            score = self._scorer(split, decays[chunk], class_weight)
+            n_decays = len(decays[chunk])
+
+            def decide(block: slice, chunk: slice = chunk, score: Score = score, n_decays: int = n_decays) -> None:
+                rows = split.test[block]
+                winners = np.ascontiguousarray(self.winners[rows, : self.n_winners])
+                novelty = np.empty((n_decays, rows.size, self.class_count.size))
+                score(winners, rows, novelty)
+                for of_decay, out in zip(novelty, codes[chunk], strict=True):
+                    out[block] = filters.most_familiar(of_decay, winners, self.seed)
+
+            for_each_block(decide, split.test.size, VALUES_PER_ROW, self.n_jobs)
+        return codes
+
+    def novelty(self, split: Split, decay: float, class_weight: ClassWeight = None) -> Novelty:
+        """Return the novelty of each test row to each class, infinite if it has no rows; call inside `without`."""
+        novelty = np.empty((split.test.size, self.class_count.size))
+        score = self._scorer(split, [decay], class_weight)
+
+        def work(block: slice) -> None:
+            rows = split.test[block]
+            score(np.ascontiguousarray(self.winners[rows, : self.n_winners]), rows, novelty[None, block])
+
+        for_each_block(work, split.test.size, VALUES_PER_ROW, self.n_jobs)
+        return novelty
+
+    def _scorer(self, split: Split, decays: Sequence[float], class_weight: ClassWeight) -> Score:
+        """Return what writes the novelty of some test rows for up to 8 decays."""
+        weigh = weighting.left_out_weights if split.leaves_itself else weighting.class_weights
+        weights = weigh(class_weight, np.arange(self.class_count.size), split.class_count)
+        score = _kernels.class_weights.held_out_novelty_by_class
+        tables: tuple[Array, ...]
+        if weights is None:
+            score, tables = (
+                _kernels.held_out.held_out_novelty,
+                (_weight_tables(decays, split.class_count, self.counts),),
+            )
+        else:
+            tables = weighting.class_tables_of_decays(decays, split.class_count, np.atleast_2d(weights))
+
+        def write(winners: Winners, rows: Array, out: Array) -> None:
+            score(winners, self.counts, self.codes[rows], split.leaves_itself, split.class_count, *tables, out)
+
+        return write
+
+    def _add(self, rows: Array, copies: Weights, columns: slice) -> None:
+        """Count some of the winners of some rows."""
+        for begin in range(0, rows.size, ROWS_AT_ONCE):
+            chunk = rows[begin : begin + ROWS_AT_ONCE]
+            winners = np.ascontiguousarray(self.winners[chunk, columns])
+            filters.add(winners, self.codes[chunk], copies[begin : begin + ROWS_AT_ONCE], self.counts)
+
+
+def _weight_tables(decays: Sequence[float], class_count: Array, counts: Counts) -> Array:
+    """Return the weights by count, a column for each of up to 8 decays; no count exceeds the rows of its class."""
+    most = int(class_count.max()) + 1
+    columns = [_kernels.score.decay_table(float(decay), most) for decay in decays]
+    is_small = counts.itemsize == 2  # noqa: PLR2004  # the kernel then relies on a row for each count
+    tables = np.zeros((most if is_small else max(column.size for column in columns), _kernels.held_out.LANES))
+    for lane, column in enumerate(columns):
+        tables[: column.size, lane] = column
+        tables[column.size :, lane] = column[-1]  # a table ends early where its weights no longer change
+    return tables

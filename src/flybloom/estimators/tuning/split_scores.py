@@ -1,0 +1,102 @@
+"""From held-out counts to scores: fast for accuracies, any scikit-learn scorer otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from sklearn.metrics import check_scoring
+
+from flybloom._internal.typing import Array, Codes, Features, Novelty
+from flybloom.core.readout.class_weight import ClassWeight
+from flybloom.estimators.classifier import FlyBloomClassifier
+from flybloom.estimators.tuning.held_out import HeldOutCounts, Split
+
+Scores: TypeAlias = list[float]  # one for each decay
+Scorer: TypeAlias = Callable[[HeldOutCounts, Split, Sequence[float]], Scores]
+
+
+class Answers(FlyBloomClassifier):
+    """A classifier that has its answers from elsewhere, for the rows in question and no others."""
+
+    def answering(self, classes: Array, novelty: Callable[[], Novelty], labels: Callable[[], Array]) -> Answers:
+        """Set what it answers; nothing is computed before it is asked."""
+        self.classes_ = classes
+        self._novelty, self._labels = novelty, labels
+        return self
+
+    def novelty(self, X: Any) -> Novelty:  # noqa: ARG002
+        """Return the novelties."""
+        return self._novelty()
+
+    def predict(self, X: Any) -> Array:  # noqa: ARG002
+        """Return the labels."""
+        return self._labels()
+
+
+def known_novelty(novelty: Novelty, classes: Array) -> Answers:
+    """Return a classifier that answers with these novelties, from which all other outputs follow."""
+    return Answers().answering(classes, lambda: novelty, lambda: classes[novelty.argmin(axis=1)])
+
+
+def make_scorer(scoring: Any, X: Features, y: Array, classes: Array, class_weight: ClassWeight = None) -> Scorer:
+    """Return what scores the test rows of a split for several decays; call it inside `HeldOutCounts.without`."""
+    if scoring is None or scoring == "accuracy":
+        return partial(_accuracy, class_weight=class_weight)
+    if scoring == "balanced_accuracy":
+        return partial(_balanced_accuracy, class_weight=class_weight)
+    scorer = check_scoring(FlyBloomClassifier(), scoring=scoring)
+
+    def score(held_out: HeldOutCounts, split: Split, decays: Sequence[float]) -> Scores:
+        rows, labels = (X, y) if split.leaves_itself else (X[split.test], y[split.test])
+        answers = _answers(held_out, split, decays, classes, class_weight)
+        return [float(scorer(of_decay, rows, labels)) for of_decay in answers]
+
+    return score
+
+
+def _answers(
+    held_out: HeldOutCounts, split: Split, decays: Sequence[float], classes: Array, class_weight: ClassWeight
+) -> Iterator[Answers]:
+    """Yield the classifier of the split for each decay; the labels of all decays are computed together."""
+    is_known = split.class_count > 0
+
+    @cache
+    def labels() -> Array:
+        predicted: Array = classes[held_out.predict(split, decays, class_weight)]
+        return predicted
+
+    for at, decay in enumerate(decays):
+        yield Answers().answering(
+            classes[is_known],
+            partial(_known_novelty, held_out, split, decay, is_known, class_weight),
+            partial(lambda at: labels()[at], at),
+        )
+
+
+def _known_novelty(
+    held_out: HeldOutCounts, split: Split, decay: float, is_known: Array, class_weight: ClassWeight
+) -> Novelty:
+    """Return the novelties to the classes that the split has rows of."""
+    return np.compress(is_known, held_out.novelty(split, decay, class_weight), axis=1)
+
+
+def _accuracy(held_out: HeldOutCounts, split: Split, decays: Sequence[float], *, class_weight: ClassWeight) -> Scores:
+    """Return the share of the rows that are right."""
+    is_right = held_out.predict(split, decays, class_weight) == held_out.codes[split.test]
+    return [int(n_right) / split.test.size for n_right in is_right.sum(axis=1)]
+
+
+def _balanced_accuracy(
+    held_out: HeldOutCounts, split: Split, decays: Sequence[float], *, class_weight: ClassWeight
+) -> Scores:
+    """Return the mean over the classes of the share of their rows that are right."""
+    codes: Codes = held_out.codes[split.test]
+    n_rows = np.bincount(codes)
+    is_present = n_rows > 0
+    return [
+        float(np.mean((np.bincount(codes, predicted == codes) / np.maximum(n_rows, 1))[is_present]))
+        for predicted in held_out.predict(split, decays, class_weight)
+    ]

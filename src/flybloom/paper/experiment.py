@@ -1,0 +1,88 @@
+"""What an experiment is: a plan of units, a summary of their results, and figures of the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from flybloom.paper.work import Result, Unit
+
+Settings: TypeAlias = dict[str, Any]  # the experiment's table of a profile
+Results: TypeAlias = dict[str, Result]  # by key of the unit
+Figure: TypeAlias = Any  # matplotlib's, which is an extra
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows for people to read: cells are text or numbers, None for what there is not."""
+
+    title: str
+    header: list[str]
+    rows: list[list[Any]]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One statement of the paper, or one goal of this library, held against what was measured.
+
+    Parameters
+    ----------
+    claim : str
+        What is stated.
+    theirs, ours : str
+        The paper's figure and this run's.
+    holds : bool
+        Whether this run agrees.
+    note : str
+        Why not, or what to know.
+    """
+
+    claim: str
+    theirs: str
+    ours: str
+    holds: bool
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What an experiment found: tables, checks, and the numbers that figures are drawn from."""
+
+    tables: list[Table] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    numbers: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One part of the paper.
+
+    Parameters
+    ----------
+    name : str
+        What the command line calls it.
+    title : str
+        What it is about.
+    items : tuple of str
+        The figures and tables of the paper that it makes.
+    plan : callable
+        From settings and the folder of data sets (or None) to units.
+    summarise : callable
+        From settings and the results of the units to a summary.
+    draw : callable
+        From a summary to figures, by name.
+    explanation : str
+        What was done, how it departs from the paper, and why, for the reader of the page.
+    alone : bool, default=False
+        Whether its units must not run beside each other: those that measure time.
+    """
+
+    name: str
+    title: str
+    items: tuple[str, ...]
+    plan: Callable[[Settings, str | None], list[Unit]]
+    summarise: Callable[[Settings, Results], Summary]
+    draw: Callable[[Summary], dict[str, Figure]]
+    explanation: str
+    alone: bool = False

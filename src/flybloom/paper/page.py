@@ -1,0 +1,117 @@
+"""From results to one page for a browser and one for a repository."""
+
+from __future__ import annotations
+
+import base64
+import json
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from flybloom.paper.registry import EXPERIMENTS
+from flybloom.paper.run import RESULT
+
+MOST_ROWS = 20  # a longer table is folded away
+HEAD = """\
+# The paper, reproduced
+
+Each part of *Neural Neighborhood Encoding for Classification* (Sinha and Ram), made by the command beside it: the
+paper's figures, those of its method here, and how far this library gets beyond. This file and `index.html`, one page
+with all figures and tables, are written by `flybloom reproduce`. `result.json` and `raw.json` in each folder have the
+numbers with settings, seeds and versions.
+""".splitlines()
+
+
+def write_page(folder: Path, profile: str = "quick") -> Path:
+    """Write what all experiments of a folder found: ``index.html``, whole in one file, and ``README.md``.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds a folder for each experiment that was run.
+    profile : str, default="quick"
+        The profile that it was run with, for the commands on the page.
+
+    Returns
+    -------
+    Path
+        The page.
+    """
+    parts = read_parts(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "README.md").write_text(markdown(parts, profile), encoding="utf-8")
+    page = folder / "index.html"
+    page.write_text(html(parts, folder, profile), encoding="utf-8")
+    return page
+
+
+def read_parts(folder: Path) -> list[dict[str, Any]]:
+    """Return the experiments that have results, with these, in the order of the paper."""
+    return [
+        json.loads((folder / name / RESULT).read_text(encoding="utf-8")) | {"experiment": experiment}
+        for name, experiment in EXPERIMENTS.items()
+        if (folder / name / RESULT).exists()
+    ]
+
+
+def html(parts: list[dict[str, Any]], folder: Path, profile: str) -> str:
+    """Return the page; figures are inside it."""
+    try:
+        from jinja2 import Environment  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        msg = "The page needs jinja2, which is not installed. Install it with: pip install 'flybloom[paper]'"
+        raise ImportError(msg) from error
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["cell"] = cell
+    environment.globals["picture"] = lambda part, name: _data_uri(folder / part["experiment"].name / f"{name}.png")
+    template = resources.files("flybloom.paper").joinpath("page.html.jinja").read_text(encoding="utf-8")
+    return environment.from_string(template).render(parts=parts, profile=profile, most_rows=MOST_ROWS)
+
+
+def _data_uri(path: Path) -> str:
+    """Return a picture as a link that holds it."""
+    return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
+
+
+def markdown(parts: list[dict[str, Any]], profile: str) -> str:
+    """Return the same as Markdown, which links to the figures; long tables are left to the page."""
+    lines = [*HEAD, "", "| in the paper | command | statements and goals that hold |", "|---|---|---|"]
+    for part in parts:
+        experiment, checks = part["experiment"], part["checks"]
+        held = f"{sum(check['holds'] for check in checks)} of {len(checks)}"
+        lines.append(
+            f"| {', '.join(experiment.items)} | `flybloom reproduce {experiment.name} --profile {profile}` "
+            f"| [{held}](#{experiment.name}) |"
+        )
+    for part in parts:
+        lines += _markdown_part(part)
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_part(part: dict[str, Any]) -> list[str]:
+    """Return the lines of one experiment."""
+    experiment = part["experiment"]
+    lines = ["", f'<a id="{experiment.name}"></a>', "", f"## {experiment.title} ({', '.join(experiment.items)})", ""]
+    lines += [experiment.explanation, ""]
+    lines += [f"![{experiment.title}]({experiment.name}/{name}.png)" for name in part["figures"]]
+    if part["checks"]:
+        header = ["statement", "paper", "here", "holds", "note"]
+        rows = [
+            [c["claim"], c["theirs"], c["ours"], "yes" if c["holds"] else "**no**", c["note"]] for c in part["checks"]
+        ]
+        lines += ["", *_markdown_table(header, rows)]
+    for table in part["tables"]:
+        if len(table["rows"]) <= MOST_ROWS:
+            lines += ["", f"**{table['title']}**", "", *_markdown_table(table["header"], table["rows"])]
+    return lines
+
+
+def _markdown_table(header: list[str], rows: list[list[Any]]) -> list[str]:
+    """Return the lines of a table."""
+    lines = [header, ["---"] * len(header), *([cell(value) for value in row] for row in rows)]
+    return ["| " + " | ".join(str(value).replace("|", "\\|") for value in line) + " |" for line in lines]
+
+
+def cell(value: Any) -> str:
+    """Return a value as people read it; nothing for none."""
+    return "" if value is None else str(value)
