@@ -76,7 +76,7 @@ def draw(models: dict[str, FlyBloomClassifier]) -> None:
             for text in display.text_[display.text_ != None]:  # noqa: E711  # elementwise
                 text.set_fontsize(6.5)
             axes.set(title=f"{name}: cosine of {of}", xlabel="", ylabel="")
-        tree = ClassSimilarityDisplay(model.class_similarity(of="familiarity"), display_labels=NAMES[name])
+        tree = ClassSimilarityDisplay(model.class_similarity(kind="familiarity"), display_labels=NAMES[name])
         tree.plot(kind="dendrogram", ax=row[2])
         row[2].tick_params(axis="x", rotation=90 if name != "mnist" else 0)
         row[2].set(title=f"{name}: tree of familiarity", xlabel="")

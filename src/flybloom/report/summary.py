@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from flybloom import theory
 from flybloom._internal.sklearn_compat import safe_indexing
 from flybloom._internal.typing import Array
-from flybloom._internal.validation import NamedRows, check_labels, united_classes
+from flybloom._internal.validation import NamedRows, check_labels
+from flybloom.core.counts.labels import unite
 
 FORMAT = 1
 """Version of the dictionary's layout."""
@@ -70,7 +71,7 @@ def facts(
     start = time.perf_counter()
     predicted = model.predict(X)
     seconds = time.perf_counter() - start
-    y = check_labels(y, predicted)
+    y = check_labels(y, len(predicted))
     rows = _as_array(X)
     if image_shape is not None and math.prod(image_shape) != rows.shape[1]:
         msg = (
@@ -79,10 +80,10 @@ def facts(
         )
         raise ValueError(msg)
     novelty, probability = model.novelty(X), model.predict_proba(X)
-    labels = united_classes(model.classes_, y)
+    labels = unite(model.classes_, y)
     confusion = np.zeros((labels.size, labels.size), np.int64)
     np.add.at(confusion, (np.searchsorted(labels, y), np.searchsorted(labels, predicted)), 1)
-    similarity = {of: model.class_similarity(of=of) for of in ("filters", "familiarity")}
+    similarity = {of: model.class_similarity(kind=of) for of in ("filters", "familiarity")}
     return {
         "format": FORMAT,
         "title": title or "Report on a FlyBloomClassifier",
@@ -184,8 +185,8 @@ def _examples(
     if at.size == 0:
         return []
     taken = NamedRows(X.array[at], X.names) if isinstance(X, NamedRows) else safe_indexing(X, at)
-    for_mistake = model.explain(taken, predicted[at], of="familiarity")
-    for_truth = model.explain(taken, y[at], of="familiarity")
+    for_mistake = model.explain(taken, predicted[at], kind="familiarity")
+    for_truth = model.explain(taken, y[at], kind="familiarity")
     names = getattr(model, "feature_names_in_", [f"feature {f}" for f in range(rows.shape[1])])
     examples = []
     for row, difference in zip(at, for_mistake - for_truth, strict=True):

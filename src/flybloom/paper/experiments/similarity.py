@@ -65,7 +65,7 @@ def run(name: str, seed: int, data: str | None = None) -> Result:
         random_state=seed, n_jobs=1,
     ).fit(found.X, found.y)  # fmt: skip
     names = found.classes or (FASHION if name == "fashion_mnist" else [str(label) for label in model.classes_])
-    return {"classes": list(names), **{kind: model.class_similarity(of=kind).tolist() for kind in KINDS}}
+    return {"classes": list(names), **{kind: model.class_similarity(kind=kind).tolist() for kind in KINDS}}
 
 
 def summarise(settings: Settings, results: Results) -> Summary:
