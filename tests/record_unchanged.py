@@ -414,18 +414,18 @@ def insight(task: Task, _folder: Path, **parameters: Any) -> Arrays:
     """Return all that a model can tell beyond labels."""
     model = small(**parameters).fit(task.X, task.y)
     rows = task.new[:FEW]
-    pairs = [model.most_similar_classes(4, of=of) for of in ("filters", "familiarity")]
+    pairs = [model.most_similar_classes(4, kind=of) for of in ("filters", "familiarity")]
     return {
         "left_out": model.leave_one_out_novelty(task.X[:30], task.y[:30]),
         "shares": np.stack(
             [
                 model.explain(rows),
-                model.explain(rows, of="familiarity"),
+                model.explain(rows, kind="familiarity"),
                 model.explain(rows, labels=1),
-                model.explain(rows, labels=np.arange(FEW) % 3, of="familiarity"),
+                model.explain(rows, labels=np.arange(FEW) % 3, kind="familiarity"),
             ]
         ),
-        "similarity": np.stack([model.class_similarity(), model.class_similarity(of="familiarity")]),
+        "similarity": np.stack([model.class_similarity(), model.class_similarity(kind="familiarity")]),
         "similar_pairs": np.array([[(a, b) for a, b, _ in found] for found in pairs]),
         "profiles": model.class_profiles(),
         "profiles_without_contrast": model.class_profiles(contrast=False),
@@ -486,7 +486,7 @@ def detected(detector: FlyBloomNovelty, task: Task) -> Arrays:
     return {
         **scaling_of(detector),
         "counts": detector.counts_,
-        "state": np.array([detector.n_rows_, detector.clock_, detector.epoch_ or 0, detector.n_anchors_]),
+        "state": np.array([detector.n_rows_, detector.clock_, detector.epoch_ or 0, detector.n_bias_columns_]),
         "offset": np.array(detector.offset_),
         "novelty": detector.novelty(task.new),
         "scores": detector.score_samples(task.X),
@@ -507,8 +507,8 @@ def judged(task: Task, _folder: Path, **parameters: Any) -> Arrays:
 
 
 add("outliers", judged, floats)
-add("outliers without anchors", judged, floats, anchors=0)
-add("outliers with few anchors", judged, floats, anchors=0.13)
+add("outliers without anchors", judged, floats, bias_columns=0)
+add("outliers with few anchors", judged, floats, bias_columns=0.13)
 add("outliers with recovery", judged, floats, recovery=90)
 add("outliers with fast recovery", judged, floats, recovery=5, decay=1.0)
 add("outliers with contamination", judged, floats, contamination=0.1)
@@ -717,9 +717,9 @@ def trained_with_checkpoints(folder: Path) -> Arrays:
             raise KeyboardInterrupt
 
     learned_rows: list[int] = []
-    options: dict[str, Any] = {"checkpoint": folder / "saved", "every_rows": 50}
+    options: dict[str, Any] = {"checkpoint": folder / "saved", "checkpoint_rows": 50}
     with suppress(KeyboardInterrupt):
-        flybloom.train(small(), folder / "rows.parquet", "label", block_rows=50, progress=stop, **options)
+        flybloom.train(small(), folder / "rows.parquet", "label", block_rows=50, on_progress=stop, **options)
     rows = pd.DataFrame(task.new, columns=[f"feature {i}" for i in range(20)])
     return trained(folder, folder / "rows.parquet", "label", rows, resume=True, **options)
 

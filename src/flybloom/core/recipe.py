@@ -7,7 +7,7 @@ wrong before the end, the model stays as it was.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from flybloom._internal.typing import Array, Features, Weights
@@ -77,38 +77,13 @@ class Recipe:
     new_counts: Callable[[int, int], Counts] | None = None  # a hash alone counts nothing
     check_labels: Callable[[Any, int], Array | None] | None = None
 
-    def check(self, X: Any, y: Any, sample_weight: Any, encoder: Encoder | None) -> tuple[Block, Encoder]:
-        """Return a block that was checked, and the encoder as far as it is known; None before the first rows."""
-        if encoder is None:
-            rows, names = check_new_rows(X, self.owner, takes_sparse=self.encoding.takes_sparse)
-            encoder = Encoder(rows.shape[1], names)
-        else:
-            rows = check_rows(X, self.owner, encoder)
-        n_rows = rows.shape[0]
-        labels = None if self.check_labels is None else self.check_labels(y, n_rows)
-        return Block(rows, labels, check_weights(sample_weight, n_rows)), encoder
-
-    def hasher(self, encoder: Encoder) -> Hasher:
-        """Return the hasher for an encoder that is fitted."""
-        m, s, rho = self.sizes.for_features(encoder.n_features)
-        return Hasher(encoder, Projection(self.seed, encoder.n_outputs, m, s, self.signed), rho)
-
-    def start(self, encoder: Encoder) -> Learned:
-        """Return a model of no rows."""
-        hasher = self.hasher(encoder)
-        assert self.new_counts is not None  # noqa: S101 - asked by those who count
-        return Learned(hasher, self.new_counts(hasher.n_components, hasher.n_winners))
-
-    def measure(self, plan: Plan, encoder: Encoder, block: Block) -> Any:
-        """Return what a block adds to the sums from which a step is fitted."""
-        return plan.measure(encoder.encode(block.rows), block.labels, block.weights)
-
-    def fitted(self, encoder: Encoder, sums_of: Callable[[Plan, Encoder], Any]) -> Encoder:
-        """Return the encoder with all its steps, each fitted to sums over all rows that `sums_of` adds up."""
+    def hasher(self, encoder: Encoder, sums_of: Callable[[Plan, Encoder], Any]) -> Hasher:
+        """Return how rows are hashed; the steps of the encoder are fitted to sums over all rows, from `sums_of`."""
+        m, s, rho = self.sizes.for_features(encoder.n_features)  # refused before any work is done
         for plan in self.encoding.plans():
             measured = sums_of(plan, encoder) if plan.needs_rows else None
             encoder = encoder.extended(plan.fit(encoder.n_outputs, measured))
-        return encoder
+        return Hasher(encoder, Projection(self.seed, encoder.n_outputs, m, s, self.signed), rho)
 
 
 @dataclass
@@ -121,57 +96,61 @@ class Learning:
         What it is made of.
     shared : Shared
         Where it goes in the end, and what it goes on from.
-    learned : Learned or None
-        What has been learned so far; None to begin from scratch.
     n_jobs : int or None
         Number of threads.
+    learned : Learned or None
+        What has been learned so far; None to begin from scratch.
+    features : Encoder or None
+        What is known of the rows before there is anything learned.
     """
 
     recipe: Recipe
     shared: Shared[Learned | None]
-    learned: Learned | None
     n_jobs: int | None
-    features: Encoder | None = field(default=None)  # what is known of the rows before there is an encoder
-
-    def __post_init__(self) -> None:
-        """Know the features of what has been learned."""
-        if self.learned is not None:
-            self.features = self.learned.hasher.encoder
+    learned: Learned | None = None
+    features: Encoder | None = None
 
     def check(self, X: Any, y: Any = None, sample_weight: Any = None) -> Block:
         """Return a block that was checked; the first one tells which features there are."""
-        block, self.features = self.recipe.check(X, y, sample_weight, self.features)
-        return block
+        recipe = self.recipe
+        known = self.features if self.learned is None else self.learned.hasher.encoder
+        if known is None:
+            rows, names = check_new_rows(X, recipe.owner, takes_sparse=recipe.encoding.takes_sparse)
+            self.features = Encoder(rows.shape[1], names)
+        else:
+            rows = check_rows(X, recipe.owner, known)
+        n_rows = rows.shape[0]
+        labels = None if recipe.check_labels is None else recipe.check_labels(y, n_rows)
+        return Block(rows, labels, check_weights(sample_weight, n_rows))
 
     def check_features(self, sample: Any) -> tuple[Encoder, Any]:
         """Return the features, and the type, of rows of which a sample is given that need not have any row."""
         owner = self.recipe.owner
-        if self.features is None:
+        known = self.features if self.learned is None else self.learned.hasher.encoder
+        if known is None:
             rows, names = check_new_rows(sample, owner, takes_sparse=self.recipe.encoding.takes_sparse, min_rows=0)
-            self.features = Encoder(rows.shape[1], names)
+            known = self.features = Encoder(rows.shape[1], names)
         else:
-            rows = check_rows(sample, owner, self.features, min_rows=0)
-        return self.features, rows.dtype
+            rows = check_rows(sample, owner, known, min_rows=0)
+        return known, rows.dtype
 
     def start(self, sums_of: Callable[[Plan, Encoder], Any]) -> None:
         """Fix how rows are hashed, unless that is known, from sums over all rows."""
         if self.learned is None:
             assert self.features is not None  # noqa: S101 - a block was checked before
-            self.recipe.sizes.for_features(self.features.n_features)  # refused before any work is done
-            self.learned = self.recipe.start(self.recipe.fitted(self.features, sums_of))
+            assert self.recipe.new_counts is not None  # noqa: S101
+            hasher = self.recipe.hasher(self.features, sums_of)
+            self.learned = Learned(hasher, self.recipe.new_counts(hasher.projection.n_components, hasher.n_winners))
 
     def start_with(self, block: Block) -> None:
         """Fix how rows are hashed from a single block."""
-        self.start(lambda plan, encoder: self.recipe.measure(plan, encoder, block))
-
-    def go_on_from(self, learned: Learned) -> None:
-        """Take over what was learned of the same rows before."""
-        self.learned, self.features = learned, learned.hasher.encoder
+        if self.learned is None:
+            self.start(lambda plan, encoder: plan.measure(encoder.encode(block.rows), block.labels, block.weights))
 
     def tune(self, tuned: dict[str, Any]) -> None:
         """Keep what was chosen with rows at hand."""
-        if self.learned is not None and tuned:
-            self.learned = self.learned._replace(tuned=tuned)
+        assert self.learned is not None  # noqa: S101 - it was started before
+        self.learned = self.learned._replace(tuned=tuned)
 
     def learn(self, block: Block, **known: Any) -> None:
         """Count a block and add it."""
@@ -179,12 +158,11 @@ class Learning:
         self.add(self.learned.count_block(block, self.n_jobs, **known), owned=True)
 
     def add(self, delta: Any, *, owned: bool = False) -> None:
-        """Add what rows change: beside what others see, or in place where nobody else has it."""
+        """Add what rows change: beside what others see, or in place where it is small and nobody else has the rest."""
         assert self.learned is not None  # noqa: S101
         counts = self.learned.counts
-        if self.learned is self.shared.value:
-            if self.shared.change(lambda: counts.change_in_place(delta, 1)):
+        if not isinstance(delta, Counts):
+            is_seen = self.learned is self.shared.value
+            if self.shared.change(counts, delta, 1) if is_seen else counts.change_in_place(delta, 1):
                 return
-        elif counts.change_in_place(delta, 1):
-            return
         self.learned = self.learned._replace(counts=counts.plus(delta, owned=owned))

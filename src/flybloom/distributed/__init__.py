@@ -236,7 +236,7 @@ class _Cluster:
         added = self._reduced(_worker.counts_of_blocks, job, _worker.sum_of_counts)
         _require_rows(added.n_rows)
         session.learned = before._replace(counts=counts.plus(added, owned=True))
-        if is_first:
+        if is_first and self.model.is_tuned:
             self._tune(job)
 
     def _sums_of(self, plan: Any, encoder: Any) -> Any:
@@ -250,7 +250,7 @@ class _Cluster:
     def _tune(self, job: _worker.Job) -> None:
         """Let the rows choose what is kept."""
         judged = None
-        if self.model.needs_judging():
+        if self.model.needs_judging:
             counts = self._learned().counts
             learned = job.learned._replace(counts=counts) if job.learned is not None else None
             job = replace(job, learned=learned, model=_without_counts(self.model))

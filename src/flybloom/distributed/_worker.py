@@ -6,6 +6,7 @@ A worker is told the seed and the sizes, and draws the connections itself: once 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from operator import add
@@ -98,7 +99,7 @@ def sums_of_blocks(job: Job, blocks: Blocks) -> Any:
     def look(_: int, block: Block) -> None:
         nonlocal total
         assert job.plan is not None  # noqa: S101 - set for this work
-        measured = job.recipe.measure(job.plan, job.encoder, block)
+        measured = job.plan.measure(job.encoder.encode(block.rows), block.labels, block.weights)
         total = measured if total is None else total + measured
 
     _for_each(job, blocks, look)
@@ -159,12 +160,13 @@ def score(rows: Features, model: CountingEstimator, method: str) -> Array:
     """Return what a method of the model says of a block of rows, which may be empty."""
     with model.reading_learned() as learned:
         hasher = with_kept_projection(learned.hasher)
-    model = model.with_learned(learned._replace(hasher=hasher))
-    if rows.shape[0] == 0:
-        rows = np.zeros((1, hasher.encoder.n_features))
-        return np.asarray(getattr(model.with_learned(learned._replace(hasher=without_names(hasher))), method)(rows)[:0])
-    _warm_up(hasher, check_rows(rows, type(model).__name__, hasher.encoder))
-    return np.asarray(getattr(model, method)(rows))
+    if rows.shape[0] == 0:  # one row of zeros tells the shape and the type
+        rows, n_rows, hasher = np.zeros((1, hasher.encoder.n_features)), 0, without_names(hasher)
+    else:
+        n_rows = rows.shape[0]
+        _warm_up(hasher, check_rows(rows, type(model).__name__, hasher.encoder))
+    own = copy(model).with_learned(learned._replace(hasher=hasher))  # the one that was sent is everybody's
+    return np.asarray(getattr(own, method)(rows)[:n_rows])
 
 
 def without_names(hasher: Hasher) -> Hasher:

@@ -15,7 +15,6 @@ from flybloom._internal.typing import Array
 from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.encoding.standardise import Standardise
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.hashing.sizes import Sizes
 from flybloom.files import model_file
 
 MAX_REMEMBERED = 256  # settings that were checked and found right
@@ -92,7 +91,7 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         """Sparse rows are fine as long as nothing is to be centred."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._encoding().takes_sparse
+        tags.input_tags.sparse = self._encoding.takes_sparse
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -159,13 +158,10 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
         """Sign of each connection, of the shape of ``connections_``; derived from ``seed_``."""
         return self._of_hasher("signs_").projection.connections()[1]
 
+    @property
     def _encoding(self) -> Encoding:
-        """Return which steps the encoder is to have."""
+        """Which steps the encoder is to have."""
         return Encoding(self.scaling)
-
-    def _sizes(self) -> Sizes:
-        """Return the sizes that are asked for."""
-        return Sizes(self.n_components, self.n_connections, self.n_winners)
 
     def _of_hasher(self, name: str) -> Hasher:
         """Return the hasher, for an attribute that it has; like other estimators, one that is not fitted lacks it."""
@@ -195,7 +191,7 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         """Check all parameters as `fit` does; fast where the same ones were checked before."""
-        values = [getattr(self, name) for name in self._parameter_constraints]
+        values = tuple(map(self.__dict__.get, self._parameter_constraints))
         key = (type(self), *map(type, values), *values)
         try:
             if key in _accepted:

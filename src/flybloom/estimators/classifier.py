@@ -16,7 +16,7 @@ from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Codes, Novelty, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
-from flybloom.core.counts.labels import codes_of, unknown_among
+from flybloom.core.counts.columns import codes_of, unknown_among
 from flybloom.core.readout import explanation, filters, similarity
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights, require_weights_for
 from flybloom.core.readout.leave_one_out import LeaveOneOut

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from functools import partial
+from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from flybloom._internal.typing import Array, CountTable, Features
@@ -13,6 +14,7 @@ from flybloom._internal.validation import check_rows, check_weights, resolve_see
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.shared import Shared
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.recipe import Block, Learned, Learning, Recipe
 from flybloom.estimators.base import FlyEstimator
 from flybloom.files.model_file import Parts
@@ -24,12 +26,15 @@ class CountingEstimator(FlyEstimator):
     What is learned is one reference to one value, `Learned`. Many threads may read it while one learns: each call sees
     a `partial_fit` whole, or not at all. A call that fails, or is interrupted, changes nothing.
 
-    A subclass names its `counts_type`; it may override `_new_counts`, `_check_labels`, `_require_complete`,
+    A subclass names its `counts_type`; it may override `_counts_settings`, `_check_labels`, `_require_complete`,
     `judge` and `tuned_to`, and adds `fit`, `partial_fit` and what it reads off the counts.
     """
 
     counts_type: ClassVar[type[Counts]]
     needs_labels: ClassVar[bool] = True
+    is_tuned: ClassVar[bool] = False  # whether `tuned_to` chooses something with the rows of `fit`, and keeps it
+    needs_judging: bool = False  # whether it needs `judge` for that
+    _counts_settings: Mapping[str, Any] = MappingProxyType({})  # what the counts are made with besides their sizes
 
     def merge(self, other: CountingEstimator) -> Self:
         """Learn all that another model has learned, as if this one had met its rows.
@@ -104,7 +109,7 @@ class CountingEstimator(FlyEstimator):
         self._check_parameters()
         shared = self._shared
         with shared.learning:
-            session = Learning(self._recipe(), shared, None if anew else shared.value, self.n_jobs)
+            session = Learning(self._recipe(), shared, self.n_jobs, None if anew else shared.value)
             yield session
             learned = session.learned
             if learned is not None and learned is not shared.value:
@@ -140,10 +145,6 @@ class CountingEstimator(FlyEstimator):
         """Return the number of rows that are counted, weights included; None before the first rows."""
         learned = self._shared.value
         return None if learned is None else learned.counts.n_rows
-
-    def needs_judging(self) -> bool:
-        """Return whether something is chosen with the rows of `fit` at hand, and kept: a threshold, a temperature."""
-        return False
 
     def judge(self, learned: Learned, block: Block, begin: int) -> Array | None:  # noqa: ARG002
         """Return what is to be known of learned rows to choose it, a row for each.
@@ -267,17 +268,13 @@ class CountingEstimator(FlyEstimator):
         """Return how a model is made, as the parameters say."""
         return Recipe(
             owner=type(self).__name__,
-            encoding=self._encoding(),
-            sizes=self._sizes(),
+            encoding=self._encoding,
+            sizes=Sizes(self.n_components, self.n_connections, self.n_winners),
             signed=bool(self.signed),
             seed=resolve_seed(self.random_state),
-            new_counts=self._new_counts(),
+            new_counts=partial(self.counts_type.empty, **self._counts_settings),  # type: ignore[attr-defined]
             check_labels=self._check_labels,
         )
-
-    def _new_counts(self) -> Any:
-        """Return what makes counts of no rows, for so many components and winners."""
-        return partial(self.counts_type.empty)  # type: ignore[attr-defined]
 
     @staticmethod
     def _check_labels(y: Any, n_rows: int) -> Array | None:
@@ -300,15 +297,10 @@ class CountingEstimator(FlyEstimator):
             is_first = session.learned is None
             session.start_with(block)
             session.learn(block, **known)
-            if is_first:
-                self._tune(session, block)
+            if is_first and self.is_tuned and session.learned is not None:
+                judged = self.judge(session.learned, block, 0) if self.needs_judging else None
+                session.tune(self.tuned_to(judged))
         return block
-
-    def _tune(self, session: Learning, block: Block) -> None:
-        """Choose what is kept, from the rows that were learned first."""
-        learned = session.learned
-        assert learned is not None  # noqa: S101 - the block was learned
-        session.tune(self.tuned_to(self.judge(learned, block, 0) if self.needs_judging() else None))
 
     def _forget(self, X: Any, y: Any, sample_weight: Any = None) -> None:
         """Take rows out of the counts."""
@@ -318,7 +310,7 @@ class CountingEstimator(FlyEstimator):
             rows = check_rows(X, type(self).__name__, learned.hasher.encoder)
             labels, weights = self._check_labels(y, rows.shape[0]), check_weights(sample_weight, rows.shape[0])
             delta = learned.count_block(Block(rows, labels, weights), self.n_jobs, sign=-1)
-            if not shared.change(lambda: learned.counts.change_in_place(delta, -1)):
+            if not shared.change(learned.counts, delta, -1):
                 shared.replace(learned._replace(counts=learned.counts.minus(delta)))
 
     def _check_scoring(self, X: Any) -> tuple[Features, Hasher]:

@@ -10,8 +10,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from flybloom._internal.sklearn_compat import fit_context
 from flybloom._internal.typing import Winners
-from flybloom._internal.validation import check_rows, resolve_seed
+from flybloom._internal.validation import check_new_rows, check_rows, resolve_seed
+from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.recipe import Recipe
 from flybloom.estimators.base import FlyEstimator
 from flybloom.files.model_file import Parts
@@ -169,16 +171,15 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         FlyHash
             The fitted transformer itself.
         """
-        recipe = Recipe(
-            owner=type(self).__name__,
-            encoding=self._encoding(),
-            sizes=self._sizes(),
-            signed=bool(self.signed),
-            seed=resolve_seed(self.random_state),
+        sizes = Sizes(self.n_components, self.n_connections, self.n_winners)
+        seed = resolve_seed(self.random_state)
+        recipe = Recipe(type(self).__name__, self._encoding, sizes, bool(self.signed), seed)
+        rows, names = check_new_rows(X, recipe.owner, takes_sparse=recipe.encoding.takes_sparse)
+        ones = np.ones(rows.shape[0], np.int64)
+        hasher = recipe.hasher(
+            Encoder(rows.shape[1], names), lambda plan, encoder: plan.measure(encoder.encode(rows), None, ones)
         )
-        block, features = recipe.check(X, None, None, None)
-        encoder = recipe.fitted(features, lambda plan, encoder: recipe.measure(plan, encoder, block))
-        return self.with_hasher(recipe.hasher(encoder))
+        return self.with_hasher(hasher)
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -144,6 +143,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
 
     counts_type = AgeCounts
     needs_labels = False
+    is_tuned = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HASH_PARAMETERS,
         "decay": [Interval(Real, 0, 1, closed="right")],
@@ -343,8 +343,9 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def needs_judging(self) -> bool:
-        """Return whether the rows of `fit` set the threshold."""
+    @property
+    def needs_judging(self) -> bool:  # type: ignore[override]
+        """Whether the rows of `fit` set the threshold."""
         return not isinstance(self.contamination, str)
 
     def judge(self, learned: Learned, block: Block, begin: int) -> Array:
@@ -414,13 +415,15 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         step: BiasColumns | None = self._of_hasher("n_bias_columns_").encoder.step(BiasColumns)
         return 0 if step is None else step.n
 
+    @property
     def _encoding(self) -> Encoding:
-        """Return which steps the encoder is to have."""
+        """Which steps the encoder is to have."""
         return Encoding(self.scaling, bias=float(self.bias_columns))
 
-    def _new_counts(self) -> Any:
-        """Return what makes counts that fade as asked for."""
-        return partial(AgeCounts.empty, recovery=None if self.recovery is None else int(self.recovery))
+    @property
+    def _counts_settings(self) -> dict[str, Any]:  # type: ignore[override]
+        """After how many rows one is forgotten."""
+        return {"recovery": None if self.recovery is None else int(self.recovery)}
 
     @staticmethod
     def _check_labels(y: Any, n_rows: int) -> Any:  # noqa: ARG004

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flybloom.core.counts.labels import labels_from_json, labels_to_json
+from flybloom.core.counts.label_json import labels_from_json, labels_to_json
 from flybloom.files.registry import estimator_of
 
 MAX_JOBS = 4096

@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from sklearn.base import clone
 
+from flybloom._internal.typing import Array
 from flybloom.blocks import Blocks, read_blocks
 from flybloom.blocks.source import BLOCK_ROWS
 from flybloom.core.encoding.encoder import Encoder
@@ -124,7 +125,7 @@ class _Training:
         if found is not None:
             restored, done = found
             with restored.reading_learned() as learned:
-                self.session.go_on_from(learned)
+                self.session.learned = learned
         elif not self.single_pass:
             self._start()
             self._save(0)
@@ -132,7 +133,7 @@ class _Training:
         done = self._count(done)
         if done == 0:
             self._refuse_nothing()
-        if self.is_anew and not self.single_pass and self.model.needs_judging():
+        if self.is_anew and not self.single_pass and self.model.needs_judging:
             self._judge()
         self._save(done)
 
@@ -153,13 +154,13 @@ class _Training:
                 self._refuse_nothing()
             session.check(first.X, first.y)  # tells the features, and refuses sparse rows
             session.start(self._sums_of)
-            session.tune(self.model.tuned_to(None))
+            self._tune(None)
 
     def _sums_of(self, plan: Plan, encoder: Encoder) -> Any:
         """Return the sums that a step is fitted to, over all blocks."""
         total = None
         for block, _ in self._checked(0, "scaling"):
-            measured = self.session.recipe.measure(plan, encoder, block)
+            measured = plan.measure(encoder.encode(block.rows), block.labels, block.weights)
             total = measured if total is None else total + measured
         return total
 
@@ -171,8 +172,8 @@ class _Training:
             self.session.learn(block)
             if is_first:
                 learned = self._learned()
-                needs_rows = self.single_pass and self.model.needs_judging()
-                self.session.tune(self.model.tuned_to(self.model.judge(learned, block, 0) if needs_rows else None))
+                needs_rows = self.single_pass and self.model.needs_judging
+                self._tune(self.model.judge(learned, block, 0) if needs_rows else None)
             done += n_rows
             if self.saved is not None and self.saved.is_due(done):
                 self._save(done)
@@ -184,7 +185,12 @@ class _Training:
         for block, n_rows in self._checked(0, "judging"):
             judged.append(self.model.judge(learned, block, begin))
             begin += n_rows
-        self.session.tune(self.model.tuned_to(np.concatenate([part for part in judged if part is not None])))
+        self._tune(np.concatenate([part for part in judged if part is not None]))
+
+    def _tune(self, judged: Array | None) -> None:
+        """Keep what is chosen with rows at hand, if anything is."""
+        if self.model.is_tuned:
+            self.session.tune(self.model.tuned_to(judged))
 
     def _checked(self, begin: int, stage: str) -> Iterator[tuple[Block, int]]:
         """Give the blocks from a row on, checked, and tell of each when it is done with."""

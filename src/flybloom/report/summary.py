@@ -16,7 +16,7 @@ from flybloom import theory
 from flybloom._internal.sklearn_compat import safe_indexing
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import NamedRows, check_labels
-from flybloom.core.counts.labels import unite
+from flybloom.core.counts.columns import unite
 
 FORMAT = 1
 """Version of the dictionary's layout."""

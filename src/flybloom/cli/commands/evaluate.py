@@ -27,7 +27,7 @@ def command(
     """Compare what MODEL predicts for SOURCE with the labels there."""
     classifier = load_classifier(model, jobs)
 
-    from flybloom.core.counts.labels import unite  # noqa: PLC0415 - heavy
+    from flybloom.core.counts.columns import unite  # noqa: PLC0415 - heavy
 
     pairs: Counter[tuple[Any, Any]] = Counter()
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
 from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
-from flybloom.core.counts.table import (
+from flybloom.core.counts.columns import (
     add_rows,
     check_table,
     column_sums,

@@ -9,18 +9,21 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
 from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
-from flybloom.core.counts.labels import codes_of, labels_from_json, labels_to_json, unite, unknown_among
-from flybloom.core.counts.table import (
+from flybloom.core.counts.columns import (
     add_rows,
     align_columns,
     check_table,
+    codes_of,
     column_sums,
     count_dtype,
     narrowest,
     packed,
     require_countable,
+    unite,
+    unknown_among,
     unpacked,
 )
+from flybloom.core.counts.label_json import labels_from_json, labels_to_json
 from flybloom.exceptions import NeverLearnedError
 
 MAX_NAMED = 5  # labels in a message
@@ -96,6 +99,8 @@ class ClassCounts(Counts):
 
     def plus(self, delta: Self | WinnerBatch, *, owned: bool = False) -> Self:
         """Return the counts with those of more rows."""
+        if owned and self.classes.size == 0 and isinstance(delta, ClassCounts):
+            return delta
         classes = unite(self.classes, delta.classes)
         class_count = align_columns(self.class_count, self.classes, classes, 0) + align_columns(
             delta.class_count, delta.classes, classes, 0
@@ -239,7 +244,7 @@ class _TableCounter(Counter):
         self._counts_type, self._n_winners = counts_type, n_winners
         self._classes, self._class_count = classes, class_count
         self._codes, self._weights = codes, weights
-        self._table = np.zeros((n_components, classes.size), count_dtype(weights.sum(keepdims=True)))
+        self._table = np.zeros((n_components, classes.size), count_dtype(class_count))
         self._rows = np.zeros(classes.size, np.int64)
         self._lock = Lock()
 

@@ -7,11 +7,13 @@ change it in place, because copying a table would cost far more than counting a 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock, RLock
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
+
+from flybloom.core.counts.base import Counts
 
 T = TypeVar("T")
 
@@ -61,10 +63,13 @@ class Shared(Generic[T]):
             self._value = value
             self._is_handed_out = not is_own
 
-    def change(self, in_place: Callable[[], bool]) -> bool:
-        """Change the value in place if nobody has it; return whether that was done. Only while holding `learning`."""
+    def change(self, counts: Counts, delta: Any, sign: int) -> bool:
+        """Change counts, a part of the value, in place if nobody has it; return whether that was done.
+
+        Only for who holds `learning`.
+        """
         with self._looking:
-            return self._n_readers == 0 and not self._is_handed_out and in_place()
+            return self._n_readers == 0 and not self._is_handed_out and counts.change_in_place(delta, sign)
 
     def hold(self) -> bool:
         """Keep everybody out, for as long as a process is copied; return whether that succeeded."""

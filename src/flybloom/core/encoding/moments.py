@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import repeat
+from operator import truediv
 
 import numpy as np
 
@@ -40,45 +42,39 @@ class ColumnMoments:
 
     def means(self) -> Array:
         """Return the mean of each column, correctly rounded."""
-        return np.array([total / (self.n_rows << UNIT_BITS) for total in self.sums])
+        return np.array(list(map(truediv, self.sums, repeat(self.n_rows << UNIT_BITS))))
 
     def deviations(self) -> Array:
         """Return the standard deviation of each column; 1 where a column is constant."""
-        # n * sum(x^2) - sum(x)^2 = n^2 * variance, in whole numbers
         scale = self.n_rows * self.n_rows << 2 * UNIT_BITS
-        spreads = [self.n_rows * square - total * total for total, square in zip(self.sums, self.squares, strict=True)]
-        return np.array([_square_root(spread, scale) or 1.0 for spread in spreads])
+        deviations = np.ones(len(self.sums))
+        for at, (total, square) in enumerate(zip(self.sums, self.squares, strict=True)):
+            spread = self.n_rows * square - total * total  # n * sum(x^2) - sum(x)^2 = n^2 * variance, in whole numbers
+            try:
+                variance = spread / scale
+            except OverflowError:  # of a float, while the deviation is within its range
+                deviations[at] = math.isqrt(spread // scale)
+                continue
+            if variance > 0:
+                deviations[at] = math.sqrt(variance)
+            elif spread > 0:  # below the least float, while the deviation is not
+                deviations[at] = math.ldexp(math.isqrt((spread << 2 * UNIT_BITS) // scale), -UNIT_BITS)
+        return deviations
 
 
-def _square_root(a: int, b: int) -> float:
-    """Return the root of a / b, also where the quotient is beyond the range of a float and only the root is within."""
-    try:
-        quotient = a / b
-    except OverflowError:
-        return float(math.isqrt(a // b))
-    if quotient == 0.0 and a > 0:
-        return math.ldexp(math.isqrt((a << 2 * UNIT_BITS) // b), -UNIT_BITS)
-    return math.sqrt(quotient)
-
-
-def column_moments(X: Array, weights: Weights | None = None) -> ColumnMoments:
+def column_moments(X: Array, weights: Weights) -> ColumnMoments:
     """Add up the columns of `X` and their squares, each row as often as its weight says."""
-    if weights is None:
-        weights = np.ones(len(X), np.int64)
-    moments = [
-        _moments(X[:, begin : begin + COLUMNS_AT_ONCE], weights) for begin in range(0, X.shape[1], COLUMNS_AT_ONCE)
-    ]
-    return ColumnMoments(
-        int(weights.sum()),
-        [total for sums, _ in moments for total in sums],
-        [total for _, squares in moments for total in squares],
-    )
+    total = ColumnMoments(int(weights.sum()))
+    add_up = _sums_of_bytes if X.dtype.kind in "bui" and X.dtype.itemsize == 1 else _exact_sums
+    for begin in range(0, X.shape[1], COLUMNS_AT_ONCE):
+        sums, squares = add_up(X[:, begin : begin + COLUMNS_AT_ONCE], weights)
+        total.sums += sums
+        total.squares += squares
+    return total
 
 
-def _moments(X: Array, weights: Weights) -> tuple[list[int], list[int]]:
-    """Return the sums and the sums of squares of a few columns."""
-    if X.dtype.kind in "bui" and X.dtype.itemsize == 1:
-        return _small_integer_moments(X, weights)
+def _exact_sums(X: Array, weights: Weights) -> tuple[list[int], list[int]]:
+    """Return the sums and the sums of squares of a few columns of any type."""
     kernels = _kernels.moments
     sums = np.zeros((X.shape[1], kernels.LIMBS), np.int64)
     squares = np.zeros((X.shape[1], kernels.SQUARE_LIMBS), np.int64)
@@ -93,10 +89,10 @@ def _moments(X: Array, weights: Weights) -> tuple[list[int], list[int]]:
             room = MAX_WEIGHT
         room -= step * heaviest
         kernels.add_moments(rows.view(np.int64), weights[begin : begin + step], sums, squares)
-    return [_whole_number(limbs) for limbs in sums], [_whole_number(limbs) for limbs in squares]
+    return _whole_numbers(sums), _whole_numbers(squares)
 
 
-def _small_integer_moments(X: Array, weights: Weights) -> tuple[list[int], list[int]]:
+def _sums_of_bytes(X: Array, weights: Weights) -> tuple[list[int], list[int]]:
     """Return the same for integers of one byte, which numpy adds up exactly and fast."""
     sums, squares = np.zeros(X.shape[1], np.int64), np.zeros(X.shape[1], np.int64)
     for begin in range(0, len(X), ROWS_AT_ONCE):
@@ -107,6 +103,9 @@ def _small_integer_moments(X: Array, weights: Weights) -> tuple[list[int], list[
     return [int(x) << UNIT_BITS for x in sums], [int(x) << 2 * UNIT_BITS for x in squares]
 
 
-def _whole_number(limbs: Array) -> int:
-    """Return the number that a row of limbs stands for."""
-    return sum(int(limb) << 32 * int(at) for at, limb in zip(np.flatnonzero(limbs), limbs[limbs != 0], strict=True))
+def _whole_numbers(limbs: Array) -> list[int]:
+    """Return the number that each row of limbs stands for, 32 bits to a limb."""
+    numbers = [0] * len(limbs)
+    for row, at in zip(*(axis.tolist() for axis in np.nonzero(limbs)), strict=True):
+        numbers[row] += int(limbs[row, at]) << 32 * at
+    return numbers

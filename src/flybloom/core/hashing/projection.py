@@ -110,12 +110,14 @@ class Projection:
             if rows.nnz < DENSE_ENOUGH * rows.shape[0] * self.n_features and self._write_sparse_winners(rows, out):
                 return out
             return self._winners_of_dense_parts(rows, out)
-        if rows.dtype.kind == "f":
-            with np.errstate(over="ignore"):  # what becomes infinite is refused
-                rows = np.ascontiguousarray(rows, np.float32)
-            self._write_float_winners(rows, out)
-        else:
+        if rows.dtype.kind != "f":
             self._write_integer_winners(rows, out)
+            return out
+        with np.errstate(over="ignore"):  # what becomes infinite is refused
+            rows = np.ascontiguousarray(rows, np.float32)
+        self._require_finite_sums(rows)
+        limits = np.empty(_kernels.winners.POINTS, np.int32)
+        self._write_dense_winners(rows, 0.0, LOWEST_FLOAT, HIGHEST_FLOAT, limits, out)
         return out
 
     def _winners_of_dense_parts(self, rows: sparse.csr_matrix, out: Winners) -> Winners:
@@ -124,12 +126,6 @@ class Projection:
         for begin in range(0, rows.shape[0], step):
             out[begin : begin + step] = self.winners(rows[begin : begin + step].toarray(), out.shape[1])
         return out
-
-    def _write_float_winners(self, rows: Array, out: Winners) -> None:
-        """Hash float32 rows."""
-        self._require_finite_sums(rows)
-        limits = np.empty(_kernels.winners.POINTS, np.int32)
-        self._write_dense_winners(rows, 0.0, LOWEST_FLOAT, HIGHEST_FLOAT, limits, out)
 
     def _write_integer_winners(self, rows: Array, out: Winners) -> None:
         """Hash integer rows in the narrowest type that holds the range of all sums."""

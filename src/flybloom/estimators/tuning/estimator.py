@@ -16,11 +16,12 @@ from sklearn.model_selection import check_cv
 from flybloom._internal.memory import available_memory
 from flybloom._internal.sklearn_compat import Interval, StrOptions, fit_context, validate_parameter_constraints
 from flybloom._internal.typing import Array, Codes, Features, Novelty, Winners
-from flybloom._internal.validation import check_labels, resolve_seed
+from flybloom._internal.validation import check_labels, check_new_rows, resolve_seed
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.projection import Projection
+from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class_weight, require_weights_for
 from flybloom.core.recipe import Learned, Recipe
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator
@@ -249,12 +250,9 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
             The fitted estimator itself.
         """
         owner = type(self).__name__
-        recipe = Recipe(
-            owner, self._encoding(), self._sizes(), bool(self.signed), resolve_seed(self.random_state),
-            check_labels=check_labels,
-        )  # fmt: skip
-        block, features = recipe.check(X, y, None, None)
-        X, y = block.rows, np.asarray(block.labels)
+        recipe = Recipe(owner, self._encoding, Sizes(), bool(self.signed), resolve_seed(self.random_state))
+        X, names = check_new_rows(X, owner, takes_sparse=recipe.encoding.takes_sparse)
+        y = check_labels(y, X.shape[0])
         classes, codes = np.unique(y, return_inverse=True)
         if classes.size < 2:  # noqa: PLR2004
             msg = (
@@ -265,7 +263,10 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         require_weights_for(self.class_weight, classes, owner)
         splits = self._splits(X, y, groups, codes)
         self._require_memory(X, classes.size)
-        encoder = recipe.fitted(features, lambda plan, encoder: recipe.measure(plan, encoder, block))
+        ones = np.ones(X.shape[0], np.int64)
+        encoder = recipe.hasher(
+            Encoder(X.shape[1], names), lambda plan, encoder: plan.measure(encoder.encode(X), y, ones)
+        ).encoder
         self._search(X, y, codes, classes, splits, encoder, recipe)
         return self
 

@@ -15,7 +15,7 @@ import numpy as np
 from flybloom import _kernels
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Weights, Winners
-from flybloom.core.counts.table import add_rows, count_dtype
+from flybloom.core.counts.columns import add_rows, count_dtype
 from flybloom.core.readout import filters
 from flybloom.core.readout.class_weight import ClassWeight, class_weights, left_out_weights
 from flybloom.core.readout.weight_table import decay_table, table_of_decays

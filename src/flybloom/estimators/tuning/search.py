@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Winners
-from flybloom.core.counts.table import count_dtype
+from flybloom.core.counts.columns import count_dtype
 from flybloom.core.readout.class_weight import ClassWeight
 from flybloom.estimators.tuning.grids import Candidate
 from flybloom.estimators.tuning.held_out import HeldOutCounts, Split, most_rows

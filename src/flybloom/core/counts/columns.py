@@ -1,4 +1,7 @@
-"""Tables of counts, of shape (n_components, n_columns): what one winner means for all columns lies side by side."""
+"""Columns of tables of counts: the labels they stand for, united exactly, and the rows counted in them.
+
+A table has shape (n_components, n_columns): what one winner means for all columns lies side by side.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,69 @@ import numpy as np
 from flybloom import _kernels
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
 from flybloom.core.counts.base import MAX_ROWS
+
+
+def unite(old: Array, new: Array) -> Array:
+    """Return the sorted labels of both, exactly; `old` itself, which is sorted, where nothing is new.
+
+    Labels of different kinds are refused, and numbers that no common type holds. The type that comes out depends on the
+    labels, not on the order in which they come.
+    """
+    if new.size == 0:
+        return old
+    new = np.unique(new)
+    if old.size == 0:
+        return new
+    if old.dtype == new.dtype:
+        at = np.searchsorted(old, new)
+        if at[-1] < old.size and (old[at] == new).all():
+            return old
+        return np.union1d(old, new)
+    if _kind(old) != _kind(new):
+        msg = (
+            f"The labels in y are {_kind(new)}, those learned before are {_kind(old)}. "
+            "Convert y to the type of classes_."
+        )
+        raise ValueError(msg)
+    return np.union1d(old, new) if _kind(old) == "strings" else _united_numbers(old, new)
+
+
+def codes_of(labels: Array, classes: Array) -> Codes:
+    """Return the positions of labels among the sorted classes, which contain them."""
+    if labels.dtype != classes.dtype and labels.dtype.kind in "biuf":
+        labels = labels.astype(classes.dtype)  # exact, because the classes were united with them
+    return np.searchsorted(classes, labels)
+
+
+def unknown_among(labels: Array, classes: Array) -> list[Any]:
+    """Return the labels that are not among the classes; those of another kind are refused."""
+    together = unite(classes, labels)
+    return [] if together.size == classes.size else sorted({*together.tolist()} - {*classes.tolist()})
+
+
+def _kind(labels: Array) -> str:
+    """Return what labels are, in a word."""
+    return "strings" if labels.dtype.kind in "OUST" else "numbers"
+
+
+def _united_numbers(old: Array, new: Array) -> Array:
+    """Return the sorted numbers of both in a type that holds all of them exactly."""
+    values = sorted({*old.tolist(), *new.tolist()})
+    dtype = np.result_type(old, new)
+    if dtype.kind == "f" and "f" not in (old.dtype.kind, new.dtype.kind):  # int64 and uint64
+        dtype = np.dtype(np.int64 if values[-1] < 2**63 else np.uint64)
+    try:
+        united = np.array(values, dtype)
+        is_exact = united.tolist() == values
+    except OverflowError:
+        is_exact = False
+    if not is_exact:
+        msg = (
+            f"The labels in y are {new.dtype}, those learned before are {old.dtype}, and no type holds all of them "
+            f"exactly, such as {values[0]!r} and {values[-1]!r}. Convert y to strings, or to the type of classes_."
+        )
+        raise ValueError(msg)
+    return united
 
 
 def count_dtype(rows: Array) -> type[np.signedinteger]:
