@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import platform
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from flybloom._internal.atomic_write import atomic_write
 from flybloom.paper.experiment import Experiment, Settings, Summary
 from flybloom.paper.work import Tell, run_units, write_json
 
@@ -52,7 +54,7 @@ def run_experiment(
     summary = experiment.summarise(settings, results)
     figures = experiment.draw(summary)
     for name, figure in figures.items():
-        figure.savefig(folder / f"{name}.png", dpi=110)
+        atomic_write(folder / f"{name}.png", partial(figure.savefig, format="png", dpi=110))
     description = {"experiment": experiment.name, "figures": list(figures), "settings": settings}
     write_json(folder / RESULT, {**description, "environment": environment(), **asdict(summary)})
     return summary

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -14,6 +13,7 @@ from typing import Any, TypeAlias
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+from flybloom._internal.atomic_write import atomic_write
 from flybloom.exceptions import CheckpointError
 
 Result: TypeAlias = dict[str, Any]
@@ -160,7 +160,5 @@ def _kept(unit: Unit, kept: Result) -> Result | None:
 
 
 def write_json(path: Path, content: Any, indent: int | None = 1) -> None:
-    """Write a file at once or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(content, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    """Write JSON to a file, at once or not at all."""
+    atomic_write(path, json.dumps(content, indent=indent, allow_nan=False) + "\n")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import Any
 
 import numpy as np
 
+from flybloom._internal.html_page import LIGHT, render_page
 from flybloom.report.images import grey_image, heat_image
 
 MOST_CELLS = 26  # classes up to which a matrix is a table; beyond, a picture
-ACCENT = (181, 72, 42)
+ACCENT = int(LIGHT["accent"][1:3], 16), int(LIGHT["accent"][3:5], 16), int(LIGHT["accent"][5:], 16)
 
 
 def render(facts: dict[str, Any]) -> str:
@@ -36,26 +36,19 @@ def render(facts: dict[str, Any]) -> str:
     >>> "<h1>Digits &lt;b&gt;</h1>" in render(facts(model, X[1000:], y[1000:], title="Digits <b>"))
     True
     """
-    try:
-        from jinja2 import Environment  # noqa: PLC0415  # an extra, so only here
-    except ImportError as error:
-        msg = "Reports need jinja2, which is not installed. Install it with: pip install 'flybloom[report]'"
-        raise ImportError(msg) from error
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=number, percent=percent, size=size, grey_image=grey_image)
-    template = resources.files("flybloom.report").joinpath("page.html.jinja").read_text(encoding="utf-8")
-    return environment.from_string(template).render(
-        facts=facts,
-        confusion=_matrix(facts["labels"], facts["confusion"], _shares(facts["confusion"]), "d"),
-        similarities={
+    context = {
+        "facts": facts,
+        "confusion": _matrix(facts["labels"], facts["confusion"], _shares(facts["confusion"]), "d"),
+        "similarities": {
             of: _matrix(
                 facts["similarity"]["labels"], facts["similarity"][of], _spread(facts["similarity"][of]), decimals
             )
             for of, decimals in (("filters", ".3f"), ("familiarity", ".2f"))
         },
-        novelty_bars=_novelty_bars(facts["novelty"]),
-        calibration_bars=_calibration_bars(facts["calibration"]),
-    )
+        "novelty_bars": _novelty_bars(facts["novelty"]),
+        "calibration_bars": _calibration_bars(facts["calibration"]),
+    }
+    return render_page("flybloom.report", "report", context, (number, percent, size, grey_image))
 
 
 def number(value: float | None, decimals: int = 3) -> str:
