@@ -9,6 +9,7 @@ from typing import Any
 
 from flybloom._internal.atomic_write import atomic_write
 from flybloom._internal.html_page import render_page
+from flybloom.paper.profile import caution
 from flybloom.paper.registry import EXPERIMENTS
 from flybloom.paper.run import RESULT
 
@@ -61,7 +62,14 @@ def html(parts: list[dict[str, Any]], folder: Path, profile: str) -> str:
     def picture(part: dict[str, Any], name: str) -> str:
         return _data_uri(folder / part["experiment"].name / f"{name}.png")
 
-    context = {"parts": parts, "profile": profile, "max_rows": MAX_ROWS, "picture": picture}
+    context = {
+        "parts": parts,
+        "profile": profile,
+        "caution": caution(profile),
+        "max_rows": MAX_ROWS,
+        "held_of": held_of,
+        "picture": picture,
+    }
     return render_page("flybloom.paper", "paper", context, (cell,))
 
 
@@ -72,10 +80,17 @@ def _data_uri(path: Path) -> str:
 
 def markdown(parts: list[dict[str, Any]], profile: str) -> str:
     """Return the same as Markdown, which links to the figures; long tables are left to the page."""
-    lines = [*HEAD, "", "| in the paper | command | statements and goals that hold |", "|---|---|---|"]
+    said = caution(profile)
+    lines = [
+        *HEAD,
+        *(["", f"**{said}**"] if said else []),
+        "",
+        "| in the paper | command | statements and goals that hold |",
+        "|---|---|---|",
+    ]
     for part in parts:
-        experiment, checks = part["experiment"], part["checks"]
-        held = f"{sum(check['holds'] for check in checks)} of {len(checks)}"
+        experiment = part["experiment"]
+        held = held_of(part["checks"])
         lines.append(
             f"| {', '.join(experiment.items)} | `flybloom reproduce {experiment.name} --profile {profile}` "
             f"| [{held}](#{experiment.name}) |"
@@ -107,6 +122,11 @@ def _markdown_table(header: list[str], rows: list[list[Any]]) -> list[str]:
     """Return the lines of a table."""
     lines = [header, ["---"] * len(header), *([cell(value) for value in row] for row in rows)]
     return ["| " + " | ".join(str(value).replace("|", "\\|") for value in line) + " |" for line in lines]
+
+
+def held_of(checks: list[dict[str, Any]]) -> str:
+    """Return how many of the checks hold; words where there was nothing to check."""
+    return f"{sum(check['holds'] for check in checks)} of {len(checks)}" if checks else "nothing to check"
 
 
 def cell(value: Any) -> str:
