@@ -121,7 +121,7 @@ def test_blocks_do_not_matter_and_sizes_are_nested(blobs, monkeypatch):
     """Filters of fewer components are the first of more, whatever is done at once."""
     X, y = blobs
     large = SimHashBloomClassifier(400, random_state=1).fit(X, y)
-    monkeypatch.setattr(simhash_file, "MOST_AT_ONCE", 64)
+    monkeypatch.setattr(simhash_file, "MAX_AT_ONCE", 64)
     monkeypatch.setattr(simhash_file, "VALUES_AT_ONCE", 640)
     small = SimHashBloomClassifier(250, random_state=1).fit(X, y)
     assert_array_equal(small.filters_, large.filters_[:, :250])

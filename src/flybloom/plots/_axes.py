@@ -38,3 +38,8 @@ def grid_of_axes(owner: str, n: int, ax: Any, n_columns: int = 5) -> list[Any]:
     for unused in list(grid.flat)[n:]:
         unused.set_axis_off()
     return list(grid.flat)[:n]
+
+
+def plain(value: Any) -> str:
+    """Return a label as matplotlib shows it as it is: between two dollars it would read a formula."""
+    return str(value).replace("$", r"\$")
