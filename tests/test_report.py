@@ -155,6 +155,17 @@ def test_labels_never_learned_count_as_mistakes(model, test_rows):
     assert "never learned" in render(found)
 
 
+def test_large_labels_of_another_type_stay_apart(digits):
+    """Whole numbers that are one and the same as floats."""
+    X, y = digits
+    labels = 2**53 + y % 2
+    model = FlyBloomClassifier(256, n_winners=8, random_state=0).fit(X[:1000], labels[:1000])
+    found = facts(model, X[1000:], labels[1000:].astype(np.uint64))
+    assert found["labels"] == [str(2**53), str(2**53 + 1)]
+    assert {**found, "timings": None} == {**facts(model, X[1000:], labels[1000:]), "timings": None}
+    assert found["pairs"][0]["mistakes"] == found["scores"]["mistakes"] > 0
+
+
 def test_many_classes_make_a_picture_instead_of_a_table(rng):
     """Thirty classes, of which two have no test rows."""
     X, y = rng.random((300, 12)), np.arange(300) % 30
@@ -189,7 +200,7 @@ def test_pairs_of_many_classes_are_those_most_often_mistaken(many):
     assert [pair["mistakes"] for pair in found["pairs"]] == hardest.tolist()
     learned = np.array(found["similarity"]["labels"], int)
     for kind in ("filters", "familiarity"):
-        expected = model.class_similarity(of=kind)[np.ix_(learned, learned)]
+        expected = model.class_similarity(kind=kind)[np.ix_(learned, learned)]
         assert_array_equal(found["similarity"][kind], expected.round(6))
     np.testing.assert_allclose([c["background"] for c in found["classes"][:-1]], model.filters_.mean(axis=1))
     page = Page(render(found))

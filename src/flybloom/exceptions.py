@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 
-class DifferentConstructionError(ValueError):
+class IncompatibleHashError(ValueError):
     """Two models hash differently, so their counts cannot be combined."""
 
 

@@ -149,7 +149,7 @@ class SimHashBloomClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         tags.classifier_tags.poor_score = True
         return tags
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context
     def fit(self, X: Any, y: Any) -> SimHashBloomClassifier:
         """Enter the rows into the filters of their classes.
 
@@ -167,7 +167,7 @@ class SimHashBloomClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """
         with unchanged_on_error(self):
             X = validate_data(self, X, dtype=np.float64)
-            classes, codes = np.unique(check_labels(y, X), return_inverse=True)
+            classes, codes = np.unique(check_labels(y, X.shape[0]), return_inverse=True)
             self.seed_ = resolve_seed(self.random_state)
             self.n_components_ = resolve_size(self.n_components, X.shape[1])
             never = np.ones((classes.size, self.n_components_), bool)

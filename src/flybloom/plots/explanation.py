@@ -183,11 +183,11 @@ class FeatureShareDisplay:
             The display, drawn.
         """
         labels = estimator.predict(X) if labels is None else labels
-        shares = estimator.explain(X, labels, of="familiarity")
+        shares = estimator.explain(X, labels, kind="familiarity")
         names = np.broadcast_to(np.asarray(labels), len(shares))
         titles = [str(name) for name in names]
         if versus is not None:
-            shares = shares - estimator.explain(X, versus, of="familiarity")
+            shares = shares - estimator.explain(X, versus, kind="familiarity")
             others = np.broadcast_to(np.asarray(versus), len(shares))
             titles = [f"{name} against {other}" for name, other in zip(names, others, strict=True)]
         feature_names = getattr(estimator, "feature_names_in_", None)

@@ -25,23 +25,22 @@ class Answers(NamedTuple):
     seconds: float  # that predicting took
 
 
-def answers(model: Any, X: Any, y: Array) -> Answers:
-    """Return what a model says of rows with labels."""
-    codes, is_known = _positions(y, model.classes_)
-    own, n_rows = np.full(len(y), np.nan), max(1, VALUES_AT_ONCE // model.classes_.size)
+def answers(model: Any, X: Any, own: Codes) -> Answers:
+    """Return what a model says of rows, whose true labels are at `own` among its classes; -1 for none of them."""
+    of_own, n_rows = np.full(own.size, np.nan), max(1, VALUES_AT_ONCE // model.classes_.size)
     predicted, novelty, confidence, seconds = [], [], [], 0.0
-    for begin in range(0, len(y), n_rows):
+    for begin in range(0, own.size, n_rows):
         block = slice(begin, begin + n_rows)
-        rows = X if n_rows >= len(y) else taken(X, block)
+        rows = X if n_rows >= own.size else taken(X, block)
         start = time.perf_counter()
         predicted.append(model.predict(rows))
         seconds += time.perf_counter() - start
         novelty.append(model.novelty(rows).min(axis=1))
         probability = model.predict_proba(rows)
         confidence.append(probability.max(axis=1))
-        of_own = np.take_along_axis(probability, codes[block, None], axis=1)[:, 0]
-        own[block] = np.where(is_known[block], of_own, np.nan)
-    return Answers(np.concatenate(predicted), np.concatenate(novelty), np.concatenate(confidence), own, seconds)
+        known = np.flatnonzero(own[block] >= 0)
+        of_own[block][known] = probability[known, own[block][known]]
+    return Answers(np.concatenate(predicted), np.concatenate(novelty), np.concatenate(confidence), of_own, seconds)
 
 
 def taken(X: Any, which: Any) -> Any:
@@ -63,15 +62,13 @@ class Confusion:
 
     Parameters
     ----------
-    labels : ndarray of shape (n_labels,)
-        All labels, sorted.
-    y, predicted : ndarray of shape (n,)
-        The true and the predicted label of each row.
+    truth, told : ndarray of shape (n,)
+        The true and the predicted label of each row, by their numbers.
+    n : int
+        How many labels there are.
     """
 
-    def __init__(self, labels: Array, y: Array, predicted: Array) -> None:
-        n = labels.size
-        truth, told = np.searchsorted(labels, y), np.searchsorted(labels, predicted)
+    def __init__(self, truth: Codes, told: Codes, n: int) -> None:
         self.n_tested, self.n_told = np.bincount(truth, minlength=n), np.bincount(told, minlength=n)
         self.n_right = np.bincount(truth[truth == told], minlength=n)
         cells, self._n = np.unique(truth * n + told, return_counts=True)
@@ -89,15 +86,11 @@ class Confusion:
         return np.sort(ranked[np.sort(first)][:n])
 
     def table(self, labels: Codes) -> Array:
-        """Return the confusion matrix of some labels, ascending: true labels are rows."""
-        (row, is_row), (column, is_column) = _positions(self._truth, labels), _positions(self._told, labels)
-        is_shown = is_row & is_column
+        """Return the confusion matrix of some labels: true labels are rows."""
+        position = np.full(self.n_tested.size, -1)
+        position[labels] = np.arange(labels.size)
+        row, column = position[self._truth], position[self._told]
+        is_shown = (row >= 0) & (column >= 0)
         table = np.zeros((labels.size, labels.size), np.int64)
         table[row[is_shown], column[is_shown]] = self._n[is_shown]
         return table
-
-
-def _positions(values: Array, known: Array) -> tuple[Codes, Array]:
-    """Return where each value is among those known, which are ascending, and whether it is."""
-    at = np.clip(np.searchsorted(known, values), 0, known.size - 1)
-    return at, known[at] == values

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from flybloom import theory
-from flybloom._internal.typing import Array
-from flybloom.core.readout.class_weight import class_tables, class_weights
+from flybloom._internal.typing import Array, CountTable
+from flybloom.core.readout.class_weight import class_weights
 from flybloom.core.readout.similarity import cosine_similarity
+from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
 
 KINDS = ("filters", "familiarity")  # of similarity
 VALUES_AT_ONCE = 2**23  # weights that are in memory at the same time
@@ -25,14 +26,15 @@ class ClassFilters:
     """
 
     def __init__(self, model: Any) -> None:
-        self._counts = model.counts_.T
-        weights = class_weights(model.class_weight, model.classes_, model.class_count_)
-        self._tables = class_tables(model.decay, model.class_count_, weights)
+        self._counts, class_count = model.counts_.T, model.class_count_
+        weights = class_weights(model.class_weight, model.classes_, class_count)
+        self._bits = step_bits(model.decay, int(class_count.max(initial=0)), weights)
+        self._table = table_by_class(model.decay, class_count, weights, self._bits)
 
     def similarity(self, classes: Array, kind: str) -> Array:
         """Return ``model.class_similarity()`` of some classes, given by their positions."""
-        tables = self._tables._replace(starts=self._tables.starts[classes], lasts=self._tables.lasts[classes])
-        return cosine_similarity(self._counts[:, classes], tables, of_familiarity=kind == "familiarity")
+        counts, table = self._of(classes)
+        return cosine_similarity(counts, table, of_familiarity=kind == "familiarity")
 
     def fill(self) -> tuple[Array, Array]:
         """Return for each class the share of components that have won, and the novelty of an unrelated row."""
@@ -41,8 +43,12 @@ class ClassFilters:
         step = max(1, VALUES_AT_ONCE // n_components)
         for begin in range(0, n_classes, step):
             block = slice(begin, begin + step)
-            counts = self._counts[:, block]
-            tables = self._tables._replace(starts=self._tables.starts[block], lasts=self._tables.lasts[block])
-            occupancy[block] = theory.occupancy(counts.T)
-            background[block] = tables.of(counts).mean(axis=0)
+            counts, table = self._of(block)
+            occupancy[block] = theory.occupancy(self._counts[:, block].T)
+            background[block] = table.of(counts).mean(axis=0)
         return occupancy, background
+
+    def _of(self, classes: Array | slice) -> tuple[CountTable, WeightTable]:
+        """Return the counts of some classes as they are looked up, and what each class makes of them."""
+        table = self._table._replace(starts=self._table.starts[classes], lasts=self._table.lasts[classes])
+        return coarse(self._counts[:, classes], self._bits), table

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from flybloom import theory
 from flybloom._internal.scores import accuracy, mean_recall, reliability
 from flybloom._internal.typing import Array, Codes
-from flybloom._internal.validation import NamedRows, check_labels, united_classes
+from flybloom._internal.validation import NamedRows, check_labels
+from flybloom.core.counts.labels import codes_of, unite
 from flybloom.report.answers import Answers, Confusion, answers, as_array, taken
 from flybloom.report.class_filters import KINDS, ClassFilters
 
@@ -69,44 +70,50 @@ def facts(
         msg = f"The 'model' parameter must be a FlyBloomClassifier. Got {type(model).__name__} instead."
         raise TypeError(msg)
     check_is_fitted(model)
-    y = check_labels(y, X.array if isinstance(X, NamedRows) else X)
+    y = check_labels(y)
+    check_consistent_length(X.array if isinstance(X, NamedRows) else X, y)
     if image_shape is not None and math.prod(image_shape) != model.n_features_in_:
         msg = (
             f"The 'image_shape' parameter must multiply to the {model.n_features_in_} features of X. "
             f"Got {image_shape} instead."
         )
         raise ValueError(msg)
-    labels = united_classes(model.classes_, y)
-    told = answers(model, X, y)
-    confusion, filters = Confusion(labels, y, told.predicted), ClassFilters(model)
+    labels = unite(model.classes_, y)
+    classes = np.full(labels.size, -1)  # where each label is among those of the model
+    classes[codes_of(model.classes_, labels)] = np.arange(model.classes_.size)
+    truth = codes_of(y, labels)
+    told = answers(model, X, classes[truth])
+    predicted = codes_of(told.predicted, labels)
+    confusion, filters = Confusion(truth, predicted, labels.size), ClassFilters(model)
     shown = confusion.most_confused(MAX_CLASSES)
-    learned = np.flatnonzero(np.isin(model.classes_, labels[shown]))  # those of them that can be compared
-    similarity = {kind: filters.similarity(learned, kind) for kind in KINDS}
-    hardest = _hardest(np.searchsorted(labels, model.classes_[learned]), confusion, similarity["familiarity"])
+    learned = shown[classes[shown] >= 0]  # those of them that can be compared
+    similarity = {kind: filters.similarity(classes[learned], kind) for kind in KINDS}
+    hardest = _hardest(learned, confusion, similarity["familiarity"])
+    names = [str(label) for label in labels]
     return {
         "format": FORMAT,
         "title": title or "Report on a FlyBloomClassifier",
-        "scores": _scores(y, told, confusion),
-        "labels": [str(label) for label in labels[shown]],
+        "scores": _scores(truth, predicted, told, confusion),
+        "labels": [names[i] for i in shown],
         "omitted_classes": int(labels.size - shown.size),
-        "classes": _classes(model, labels, confusion, filters),
+        "classes": _classes(model, names, classes, confusion, filters),
         "confusion": confusion.table(shown).tolist(),
         "similarity": {
-            "labels": [str(label) for label in model.classes_[learned]],
+            "labels": [names[i] for i in learned],
             **{kind: values.round(6).tolist() for kind, values in similarity.items()},
         },
         "pairs": [
             {
-                "a": str(labels[i]),
-                "b": str(labels[j]),
+                "a": names[i],
+                "b": names[j],
                 "similarity": value,
                 "mistakes": n_mistakes,
-                "examples": _examples(model, X, y, told.predicted, labels[[i, j]], image_shape),
+                "examples": _examples(model, X, labels, truth, predicted, (i, j), image_shape),
             }
             for i, j, n_mistakes, value in hardest
         ],
-        "calibration": _calibration(model, told, y),
-        "novelty": _novelty(told.novelty, y == told.predicted),
+        "calibration": _calibration(model, told, truth == predicted),
+        "novelty": _novelty(told.novelty, truth == predicted),
         "data": {"rows": len(y), "features": int(model.n_features_in_), "classes": len(np.unique(y))},
         "sizes": _sizes(model),
         "parameters": {name: _plain(value) for name, value in sorted(model.get_params().items())},
@@ -114,38 +121,38 @@ def facts(
     }
 
 
-def _scores(y: Array, told: Answers, confusion: Confusion) -> dict[str, Any]:
+def _scores(truth: Codes, predicted: Codes, told: Answers, confusion: Confusion) -> dict[str, Any]:
     """Return how good the labels and the probabilities are."""
     is_known = ~np.isnan(told.own_probability)
     smallest = np.finfo(np.float64).eps
     losses = -np.log(np.clip(told.own_probability[is_known], smallest, 1 - smallest))
     return {
-        "accuracy": accuracy(y, told.predicted),
+        "accuracy": accuracy(truth, predicted),
         "balanced_accuracy": mean_recall(confusion.n_right, confusion.n_tested),
         "log_loss": float(losses.mean()) if losses.size else None,
-        "mistakes": int((y != told.predicted).sum()),
+        "mistakes": int((truth != predicted).sum()),
         "unlearned_rows": int((~is_known).sum()),
     }
 
 
-def _classes(model: Any, labels: Array, confusion: Confusion, filters: ClassFilters) -> list[dict[str, Any]]:
+def _classes(
+    model: Any, names: list[str], classes: Codes, confusion: Confusion, filters: ClassFilters
+) -> list[dict[str, Any]]:
     """Return for each label how many rows it has, how well it is told, and how full its filter is."""
-    positions = {label: i for i, label in enumerate(model.classes_.tolist())}
-    occupancy, background = filters.fill()
+    (occupancy, background), class_count = filters.fill(), model.class_count_
     records = []
-    for i, label in enumerate(labels.tolist()):
-        at = positions.get(label)
+    for i, (label, at) in enumerate(zip(names, classes.tolist(), strict=True)):
         tested, given, right = (int(n[i]) for n in (confusion.n_tested, confusion.n_told, confusion.n_right))
-        learned = 0 if at is None else int(model.class_count_[at])
+        learned = 0 if at < 0 else int(class_count[at])
         records.append(
             {
-                "label": str(label),
+                "label": label,
                 "learned": learned,
                 "tested": tested,
                 "recall": right / tested if tested else None,
                 "precision": right / given if given else None,
-                "occupancy": None if at is None else float(occupancy[at]),
-                "background": None if at is None else float(background[at]),
+                "occupancy": None if at < 0 else float(occupancy[at]),
+                "background": None if at < 0 else float(background[at]),
                 "load": theory.filter_load(learned, model.n_components_, model.n_winners_),
             }
         )
@@ -163,21 +170,19 @@ def _hardest(shown: Codes, confusion: Confusion, similarity: Array) -> list[tupl
 
 
 def _examples(
-    model: Any, X: Any, y: Array, predicted: Array, pair: Array, image_shape: tuple[int, int] | None
+    model: Any, X: Any, labels: Array, truth: Codes, predicted: Codes, pair: tuple[int, int], image_shape: Any
 ) -> list[dict[str, Any]]:
     """Return rows that were mistaken: as images, or with the features that spoke most for the mistake."""
-    is_mistaken = (y != predicted) & np.isin(y, pair) & np.isin(predicted, pair)
+    is_mistaken = (truth != predicted) & np.isin(truth, pair) & np.isin(predicted, pair)
     at = np.flatnonzero(is_mistaken)[: N_ROWS if image_shape is None else N_IMAGES]
     if at.size == 0:
         return []
-    chosen = taken(X, at)
-    differences = model.explain(chosen, predicted[at], of="familiarity") - model.explain(
-        chosen, y[at], of="familiarity"
-    )
+    chosen, right, wrong = taken(X, at), labels[truth[at]], labels[predicted[at]]
+    differences = model.explain(chosen, wrong, kind="familiarity") - model.explain(chosen, right, kind="familiarity")
     names = getattr(model, "feature_names_in_", [f"feature {f}" for f in range(model.n_features_in_)])
     examples = []
-    for row, values, difference in zip(at, as_array(chosen), differences, strict=True):
-        example: dict[str, Any] = {"row": int(row), "label": str(y[row]), "predicted": str(predicted[row])}
+    for n, (row, values, difference) in enumerate(zip(at, as_array(chosen), differences, strict=True)):
+        example: dict[str, Any] = {"row": int(row), "label": str(right[n]), "predicted": str(wrong[n])}
         if image_shape is not None:
             example["image"] = np.asarray(values, np.float64).reshape(image_shape).tolist()
         else:
@@ -189,9 +194,9 @@ def _examples(
     return examples
 
 
-def _calibration(model: Any, told: Answers, y: Array) -> dict[str, Any]:
+def _calibration(model: Any, told: Answers, is_right: Array) -> dict[str, Any]:
     """Return in bins of confidence how often the label is right; and the mean gap between the two."""
-    found = reliability(told.confidence, y == told.predicted)
+    found = reliability(told.confidence, is_right)
     return {
         "rows": found.n_rows.tolist(),
         "confidence": [None if math.isnan(value) else value for value in found.confidence.tolist()],

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flybloom._internal.validation import resolve_n_components, resolve_n_connections, resolve_n_winners
+from flybloom.core.hashing.sizes import resolve_n_components, resolve_n_connections, resolve_n_winners
 
 NAMES = ("decay", "n_components", "n_connections", "n_winners")  # sorted, as scikit-learn's grids are
 

@@ -75,7 +75,7 @@ def run(name: str, seed: int, data: str | None = None) -> Result:
     """Return the similarity of all pairs of classes after learning all training rows."""
     found = load(name, data)
     model = model_for(name, found.X.shape[1], seed).fit(found.X, found.y)
-    return {"classes": class_names(found), **{kind: model.class_similarity(of=kind).tolist() for kind in KINDS}}
+    return {"classes": class_names(found), **{kind: model.class_similarity(kind=kind).tolist() for kind in KINDS}}
 
 
 def summarise(settings: Settings, results: Results) -> Summary:
