@@ -47,7 +47,9 @@ def save(model: Any, path: str | os.PathLike[str], training: dict[str, Any] | No
         raise TypeError(msg)
     description, arrays = describe(model)
     # the order of the entries is that of format 1, whose files stay the same to the byte
-    after: dict[str, Any] = {name: description.pop(name) for name in ("parameters", "fingerprint") if name in description}
+    after: dict[str, Any] = {
+        name: description.pop(name) for name in ("parameters", "fingerprint") if name in description
+    }
     facts = description.pop("facts")
     write_file(
         path,

@@ -8,12 +8,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from flybloom._internal.atomic_write import remove_leftovers
 from flybloom.blocks import Blocks
 from flybloom.core.recipe import Learned
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.exceptions import CheckpointError
 from flybloom.files.model_file import load_in_training, save
-from flybloom.files.safetensors_file import remove_leftovers
 
 NAME = "checkpoint.fly"
 

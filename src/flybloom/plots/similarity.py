@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from flybloom.plots._axes import axes_for
+from flybloom.plots._axes import axes_for, plain
 
-MOST_NUMBERS = 20  # classes up to which each cell shows its number
+MAX_NUMBERS = 20  # classes up to which each cell shows its number
 
 
 class ClassSimilarityDisplay:
@@ -124,11 +124,11 @@ class ClassSimilarityDisplay:
         self.figure_ = self.ax_.figure
         similarity = np.asarray(self.similarity)
         labels = range(len(similarity)) if self.display_labels is None else self.display_labels
-        names = [str(label) for label in labels]
+        names = [plain(label) for label in labels]
         if kind == "dendrogram":
             self._draw_tree(similarity, names)
         else:
-            shown = len(names) <= MOST_NUMBERS if include_values is None else include_values
+            shown = len(names) <= MAX_NUMBERS if include_values is None else include_values
             self._draw_map(similarity, names, cmap, values_format if shown else None, colorbar)
         return self
 
