@@ -44,6 +44,16 @@ def counts(h, y, classes):
     return np.array([h[y == label].sum(axis=0) for label in classes])
 
 
+def pairs(h, weights):
+    """How often two components won together, among rows that count as often as their weights say."""
+    return h.T @ (h * np.asarray(weights, np.int64)[:, None])
+
+
+def triangle(square):
+    """The cells at and below the diagonal, row after row."""
+    return square[np.tril_indices(len(square))]
+
+
 def filters(z, c):
     """w_ij = (1 - c)^z_ij (equation 4), the power by repeated multiplication."""
     return powers(1.0 - c, z)

@@ -10,7 +10,7 @@ from types import ModuleType
 
 FILES = frozenset(
     {"class_weights", "connections", "count", "explain", "hadamard", "held_out", "left_out", "lists", "moments"}
-    | {"recovery", "score", "similarity", "sparse", "wide", "winners"}
+    | {"pairs", "recovery", "score", "similarity", "sparse", "wide", "winners"}
 )
 
 
