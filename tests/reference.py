@@ -108,6 +108,13 @@ def novelty(w, winners):
     return f / winners.shape[1]
 
 
+def linear_scores(winners, weights, intercept):
+    """The weights of each row's winners, added without rounding, and the intercept; rounded once each."""
+    exact = [[Fraction(float(w)) for w in row] for row in weights]
+    sums = [[float(sum(exact[j][c] for j in row)) for c in range(weights.shape[1])] for row in winners.tolist()]
+    return np.array(sums).reshape(len(winners), weights.shape[1]) + intercept
+
+
 def standardise(rows, weights=None):
     """Columns minus their mean, over their deviation, both from exact sums and rounded once; float32."""
     weights = [1] * len(rows) if weights is None else [int(w) for w in weights]

@@ -9,8 +9,8 @@ from importlib import import_module
 from types import ModuleType
 
 FILES = frozenset(
-    {"class_weights", "connections", "count", "explain", "hadamard", "held_out", "left_out", "lists", "moments"}
-    | {"pairs", "recovery", "score", "similarity", "sparse", "wide", "winners"}
+    {"class_weights", "connections", "count", "explain", "hadamard", "held_out", "left_out", "linear", "lists"}
+    | {"moments", "pairs", "recovery", "score", "similarity", "sparse", "wide", "winners"}
 )
 
 
