@@ -44,6 +44,16 @@ def counts(h, y, classes):
     return np.array([h[y == label].sum(axis=0) for label in classes])
 
 
+def pairs(h, weights):
+    """How often two components won together, among rows that count as often as their weights say."""
+    return h.T @ (h * np.asarray(weights, np.int64)[:, None])
+
+
+def triangle(square):
+    """The cells at and below the diagonal, row after row."""
+    return square[np.tril_indices(len(square))]
+
+
 def filters(z, c):
     """w_ij = (1 - c)^z_ij (equation 4), the power by repeated multiplication."""
     return powers(1.0 - c, z)
@@ -96,6 +106,13 @@ def novelty(w, winners):
     for r in range(winners.shape[1]):
         f = f + w[:, winners[:, r]].T
     return f / winners.shape[1]
+
+
+def linear_scores(winners, weights, intercept):
+    """The weights of each row's winners, added without rounding, and the intercept; rounded once each."""
+    exact = [[Fraction(float(w)) for w in row] for row in weights]
+    sums = [[float(sum(exact[j][c] for j in row)) for c in range(weights.shape[1])] for row in winners.tolist()]
+    return np.array(sums).reshape(len(winners), weights.shape[1]) + intercept
 
 
 def standardise(rows, weights=None):
