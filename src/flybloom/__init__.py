@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from flybloom.estimators.fly_hash import FlyHash
     from flybloom.estimators.novelty import FlyBloomNovelty
     from flybloom.estimators.open_set import OpenSetClassifier
+    from flybloom.estimators.ridge import FlyRidgeClassifier
     from flybloom.estimators.tuning import FlyBloomClassifierCV
     from flybloom.files.model_file import load
     from flybloom.learning.train import train
@@ -23,6 +24,7 @@ __all__ = [
     "FlyBloomClassifierCV",
     "FlyBloomNovelty",
     "FlyHash",
+    "FlyRidgeClassifier",
     "OpenSetClassifier",
     "load",
     "read_blocks",
@@ -37,6 +39,7 @@ _MODULES = {
     "FlyBloomClassifierCV": "flybloom.estimators.tuning",
     "FlyBloomNovelty": "flybloom.estimators.novelty",
     "FlyHash": "flybloom.estimators.fly_hash",
+    "FlyRidgeClassifier": "flybloom.estimators.ridge",
     "OpenSetClassifier": "flybloom.estimators.open_set",
     "load": "flybloom.files.model_file",
     "read_blocks": "flybloom.blocks",

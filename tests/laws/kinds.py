@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flybloom import FlyBloomClassifier, FlyBloomNovelty
+from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.files.registry import estimator_of, known_kinds
 from toy_kind import HourModel
@@ -32,6 +32,7 @@ KINDS = [
     Kind("classes", FlyBloomClassifier, {}),
     Kind("novelty", FlyBloomNovelty, {}),
     Kind("novelty that recovers", FlyBloomNovelty, {"recovery": 24}, has_order=True),
+    Kind("pairs", FlyRidgeClassifier, {}),
     Kind("hours", HourModel, {}),
 ]
 

@@ -319,10 +319,11 @@ def row_ranges(work: Array, n_ranges: int) -> list[tuple[int, int]]:
     return [(begin, end) for begin, end in itertools.pairwise(edges) if begin < end]
 
 
-def _add_listed_block(
-    winners: Winners, weight: int, triangle: Array, m: int, n_threads: int, starmap: Callable[..., Any]
-) -> int:
-    """Do what `add_block` does for rows of one weight: mark, list and count, each on all threads."""
+Call = tuple[Callable[..., int], tuple[Any, ...]]
+
+
+def _listed_calls(winners: Winners, weight: int, m: int, n_threads: int, starmap: Callable[..., Any]) -> list[Call]:
+    """Mark and list rows of one weight, on all threads; return the calls that remain, one for each range."""
     n = len(winners)
     edges = [n * k // n_threads for k in range(n_threads + 1)]
     parts = list(itertools.pairwise(edges))
@@ -337,7 +338,65 @@ def _add_listed_block(
 
     work = (np.arange(m) // TILE + 1) * (lengths + CELLS)
     ranges = row_ranges(work, n_threads * RANGES if n_threads > 1 else 1)
-    return int(min(starmap(add_listed_pairs, [(bits, rows, starts, weight, *part, triangle) for part in ranges])))
+    return [(add_listed_pairs, (bits, rows, starts, weight, *part)) for part in ranges]
+
+
+def calls_for_block(
+    winners: Winners,
+    weights: Weights,
+    m: int,
+    n_threads: int = 1,
+    starmap: Callable[..., Any] = itertools.starmap,
+) -> list[list[Call]]:
+    """Return what is to be called to add the weight of each row to the cells of all pairs of its winners.
+
+    All that can fail is done here, so that nothing can come between the calls: see `add_block`.
+
+    Parameters
+    ----------
+    winners : (n, rho) array of unsigned integers
+        Ascending in each row; n at most MAX_ROWS, `rows_per_block` is best.
+    weights : (n,) array of int64
+        Negative ones take away. Rows whose weights differ are added in turns, one for each binary digit.
+    m : int
+        Number of components.
+    n_threads : int
+        How many calls `starmap` runs at the same time.
+    starmap : callable
+        Calls a function with each of several tuples of arguments and returns what they return.
+
+    Returns
+    -------
+    list of list of (kernel, arguments)
+        Each kernel takes the triangle as its last argument. Those of one list may run at the same time.
+    """
+    n, rho = winners.shape
+    if n == 0:
+        return []
+    if not listing_pays(n, m, rho):
+        ranges = row_ranges(np.arange(1, m + 1), n_threads) if n_threads > 1 else [(0, m)]
+        return [[(add_pairs, (winners, weights, *part)) for part in ranges]]
+    if weights.min() == weights.max():
+        return [_listed_calls(winners, int(weights[0]), m, n_threads, starmap)]
+    sizes, turns = np.abs(weights), []
+    for digit, sign in itertools.product(range(int(sizes.max()).bit_length()), (1, -1)):
+        chosen = np.flatnonzero((sizes >> digit & 1 == 1) & (weights * sign > 0))
+        part = np.full(len(chosen), sign << digit)
+        turns += calls_for_block(winners[chosen], part, m, n_threads, starmap)
+    return turns
+
+
+def run_calls(turns: list[list[Call]], triangle: Array, starmap: Callable[..., Any] = itertools.starmap) -> int:
+    """Make the calls of `calls_for_block`; return the least that any cell was on the way, or zero."""
+    least = 0
+    for calls in turns:
+        least = min(least, *starmap(_call, [(kernel, arguments, triangle) for kernel, arguments in calls]))
+    return int(least)
+
+
+def _call(function: Callable[..., int], arguments: tuple[Any, ...], triangle: Array) -> int:
+    """Call a kernel."""
+    return function(*arguments, triangle)
 
 
 def add_block(
@@ -351,16 +410,10 @@ def add_block(
 
     Parameters
     ----------
-    winners : (n, rho) array of unsigned integers
-        Ascending in each row; n at most MAX_ROWS, `rows_per_block` is best.
-    weights : (n,) array of int64
-        Negative ones take away. Rows whose weights differ are added in turns, one for each binary digit.
+    winners, weights, n_threads, starmap
+        As for `calls_for_block`.
     triangle : (m (m + 1) / 2,) array of int32 or int64
         Must hold the sums.
-    n_threads : int
-        How many calls `starmap` runs at the same time.
-    starmap : callable
-        Calls a function with each of several tuples of arguments and returns what they return.
 
     Returns
     -------
@@ -368,20 +421,5 @@ def add_block(
         The least that any cell was on the way, or zero if none was below it. If rows are taken away that were never
         added, it is negative; adding them again, with the signs changed, restores every cell.
     """
-    n, rho = winners.shape
     m = (math.isqrt(8 * triangle.size + 1) - 1) // 2
-    if n == 0:
-        return 0
-    if not listing_pays(n, m, rho):
-        ranges = row_ranges(np.arange(1, m + 1), n_threads) if n_threads > 1 else [(0, m)]
-        return int(min(starmap(add_pairs, [(winners, weights, *part, triangle) for part in ranges])))
-    if weights.min() == weights.max():
-        return _add_listed_block(winners, int(weights[0]), triangle, m, n_threads, starmap)
-    least, sizes = 0, np.abs(weights)
-    for digit, sign in itertools.product(range(int(sizes.max()).bit_length()), (1, -1)):
-        has_digit = (sizes >> digit & 1 == 1) & (weights * sign > 0)
-        chosen = np.flatnonzero(has_digit)
-        part = np.full(len(chosen), sign << digit)
-        if len(chosen) > 0:
-            least = min(least, add_block(winners[chosen], part, triangle, n_threads, starmap))
-    return int(least)
+    return run_calls(calls_for_block(winners, weights, m, n_threads, starmap), triangle, starmap)

@@ -34,6 +34,7 @@ class Learned(NamedTuple):
     def count_block(self, block: Block, n_jobs: int | None, *, sign: int = 1, **known: Any) -> Any:
         """Return what a block of rows changes; nothing changes yet."""
         counter = self.counts.counter(block.labels, block.weights, sign=sign, **known)
+        counter.n_jobs = n_jobs
         X = block.rows if counter.keep is None else block.rows[counter.keep]
         self.hasher.for_each_block(X, counter.add, n_jobs)
         return counter.delta()
@@ -77,9 +78,9 @@ class Recipe:
     new_counts: Callable[[int, int], Counts] | None = None  # a hash alone counts nothing
     check_labels: Callable[[Any, int], Array | None] | None = None
 
-    def hasher(self, encoder: Encoder, sums_of: Callable[[Plan, Encoder], Any]) -> Hasher:
+    def hasher(self, encoder: Encoder, sums_of: Callable[[Plan, Encoder], Any], n_rows: int | None = None) -> Hasher:
         """Return how rows are hashed; the steps of the encoder are fitted to sums over all rows, from `sums_of`."""
-        m, s, rho = self.sizes.for_features(encoder.n_features)  # refused before any work is done
+        m, s, rho = self.sizes.for_features(encoder.n_features, n_rows)  # refused before any work is done
         for plan in self.encoding.plans():
             measured = sums_of(plan, encoder) if plan.needs_rows else None
             encoder = encoder.extended(plan.fit(encoder.n_outputs, measured))
@@ -135,18 +136,21 @@ class Learning:
             rows = check_rows(sample, owner, known, min_rows=0)
         return known, rows.dtype
 
-    def start(self, sums_of: Callable[[Plan, Encoder], Any]) -> None:
-        """Fix how rows are hashed, unless that is known, from sums over all rows."""
+    def start(self, sums_of: Callable[[Plan, Encoder], Any], n_rows: int | None = None) -> None:
+        """Fix how rows are hashed, unless that is known, from sums over all rows, and perhaps their number."""
         if self.learned is None:
             assert self.features is not None  # noqa: S101 - a block was checked before
             assert self.recipe.new_counts is not None  # noqa: S101
-            hasher = self.recipe.hasher(self.features, sums_of)
+            hasher = self.recipe.hasher(self.features, sums_of, n_rows)
             self.learned = Learned(hasher, self.recipe.new_counts(hasher.projection.n_components, hasher.n_winners))
 
     def start_with(self, block: Block) -> None:
         """Fix how rows are hashed from a single block."""
         if self.learned is None:
-            self.start(lambda plan, encoder: plan.measure(encoder.encode(block.rows), block.labels, block.weights))
+            self.start(
+                lambda plan, encoder: plan.measure(encoder.encode(block.rows), block.labels, block.weights),
+                int(block.weights.sum()),
+            )
 
     def tune(self, tuned: dict[str, Any]) -> None:
         """Keep what was chosen with rows at hand."""

@@ -217,7 +217,10 @@ class _Cluster:
     def learn(self, announced: Array | None = None) -> None:
         """Let the workers add up moments, if there is no scaling yet, and counts."""
         session, is_first = self.session, self.session.learned is None
-        session.start(self._sums_of)
+        n_rows = None
+        if is_first and session.recipe.sizes.needs_n_rows:
+            n_rows = self._reduced(_worker.weight_of_blocks, self.job, sum)
+        session.start(self._sums_of, n_rows)
         before = self._learned()
         counts = before.counts
         if announced is not None:

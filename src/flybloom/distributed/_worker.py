@@ -92,6 +92,18 @@ def sum_of_lengths(parts: list[dict[int, int]]) -> dict[int, int]:
     return {number: n for part in parts for number, n in part.items()}
 
 
+def weight_of_blocks(job: Job, blocks: Blocks) -> int:
+    """Return the number of rows of a group of blocks, weights included."""
+    total = 0
+
+    def look(_: int, block: Block) -> None:
+        nonlocal total
+        total += int(block.weights.sum())
+
+    _for_each(job, blocks, look)
+    return total
+
+
 def sums_of_blocks(job: Job, blocks: Blocks) -> Any:
     """Add up what a step is fitted to, over a group of blocks; None where all of them are empty."""
     total = None

@@ -32,6 +32,7 @@ class CountingEstimator(FlyEstimator):
 
     counts_type: ClassVar[type[Counts]]
     needs_labels: ClassVar[bool] = True
+    _sizes_type: ClassVar[type[Sizes]] = Sizes
     is_tuned: ClassVar[bool] = False  # whether `tuned_to` chooses something with the rows of `fit`, and keeps it
     needs_judging: bool = False  # whether it needs `judge` for that
     _counts_settings: Mapping[str, Any] = MappingProxyType({})  # what the counts are made with besides their sizes
@@ -275,7 +276,7 @@ class CountingEstimator(FlyEstimator):
         return Recipe(
             owner=type(self).__name__,
             encoding=self._encoding,
-            sizes=Sizes(self.n_components, self.n_connections, self.n_winners),
+            sizes=self._sizes_type(self.n_components, self.n_connections, self.n_winners),
             signed=bool(self.signed),
             seed=resolve_seed(self.random_state),
             new_counts=partial(self.counts_type.empty, **self._counts_settings),  # type: ignore[attr-defined]

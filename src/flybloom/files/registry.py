@@ -12,6 +12,7 @@ KINDS = {
     "FlyBloomClassifierCV": "flybloom.estimators.tuning.estimator",
     "FlyBloomNovelty": "flybloom.estimators.novelty",
     "FlyHash": "flybloom.estimators.fly_hash",
+    "FlyRidgeClassifier": "flybloom.estimators.ridge",
     "OpenSetClassifier": "flybloom.estimators.open_set",
 }
 """Names in files, and the modules they are imported from when first needed."""

@@ -142,19 +142,26 @@ class _Training:
         session = self.session
         if session.learned is not None:
             return
-        if session.recipe.encoding.needs_rows and not self.blocks.can_repeat:
+        recipe = session.recipe
+        if not (recipe.encoding.needs_rows or recipe.sizes.needs_n_rows):
+            return
+        if not self.blocks.can_repeat:
             msg = (
                 f"{self.blocks.parts[0].name} can be read only once, but the scaling needs a pass of its own. "
                 "Take it from the first block (single_pass=True, --single-pass), or use scaling='none'."
             )
             raise SourceError(msg)
-        if session.recipe.encoding.needs_rows:
-            first = next(iter(self.blocks), None)
-            if first is None:
-                self._refuse_nothing()
-            session.check(first.X, first.y)  # tells the features, and refuses sparse rows
-            session.start(self._sums_of)
-            self._tune(None)
+        first = next(iter(self.blocks), None)
+        if first is None:
+            self._refuse_nothing()
+        session.check(first.X, first.y)  # tells the features, and refuses sparse rows
+        session.start(self._sums_of, self._n_rows() if recipe.sizes.needs_n_rows else None)
+        self._tune(None)
+
+    def _n_rows(self) -> int:
+        """Return the number of rows, counted if the source does not tell."""
+        known = self.blocks.n_rows()
+        return sum(len(block) for block in self.blocks) if known is None else known
 
     def _sums_of(self, plan: Plan, encoder: Encoder) -> Any:
         """Return the sums that a step is fitted to, over all blocks."""

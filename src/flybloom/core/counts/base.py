@@ -15,6 +15,7 @@ class Counter(ABC):
     """Takes the winners of some rows, block by block and from several threads, and tells what they change."""
 
     keep: Array | None = None  # which rows are to be hashed at all; None for all of them
+    n_jobs: int | None = None  # number of threads, for what is done with all blocks together
 
     @abstractmethod
     def add(self, block: slice, winners: Winners) -> None:

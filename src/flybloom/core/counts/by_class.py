@@ -81,6 +81,15 @@ class ClassCounts(Counts):
 
     def counter(self, labels: Any, weights: Weights, *, sign: int = 1, announced: Array | None = None) -> Counter:
         """Begin to count rows of these classes; `announced` ones become known without any."""
+        classes, class_count, codes = self.place(labels, weights, sign=sign, announced=announced)
+        if weights.size * self.n_winners < self.n_components * classes.size:
+            return _BatchCounter(classes, class_count, codes, weights, self.n_winners)
+        return _TableCounter(type(self), classes, class_count, codes, weights, self.n_components, self.n_winners)
+
+    def place(
+        self, labels: Array, weights: Weights, *, sign: int, announced: Array | None
+    ) -> tuple[Array, Array, Codes]:
+        """Return all classes, the rows of each that are to be counted, and the class of each row among them."""
         if sign < 0:
             _require_known(labels, self.classes)
             classes = self.classes
@@ -93,9 +102,7 @@ class ClassCounts(Counts):
         np.add.at(class_count, codes, weights)
         if sign < 0:
             _require_rows(class_count, self)
-        if weights.size * self.n_winners < self.n_components * classes.size:
-            return _BatchCounter(classes, class_count, codes, weights, self.n_winners)
-        return _TableCounter(type(self), classes, class_count, codes, weights, self.n_components, self.n_winners)
+        return classes, class_count, codes
 
     def plus(self, delta: Self | WinnerBatch, *, owned: bool = False) -> Self:
         """Return the counts with those of more rows."""
@@ -121,13 +128,13 @@ class ClassCounts(Counts):
         """Return the counts without those of rows; a class of which none is left is no longer known."""
         if isinstance(delta, WinnerBatch):
             rows = delta.class_count  # looked at when counting began
-            self._require(_contains_batch(self.table, delta, self.class_count - rows))
+            self.require_contained(_contains_batch(self.table, delta, self.class_count - rows))
             table = self.table.copy()
             add_rows(delta.winners, delta.codes, -delta.weights, table, np.zeros(rows.size, np.int64))
         else:
             rows, removed = self._aligned(delta)
             table = self.table - removed
-            self._require((table >= 0).all() and (table <= self.class_count - rows).all())
+            self.require_contained((table >= 0).all() and (table <= self.class_count - rows).all())
         class_count = self.class_count - rows
         keep = (class_count > 0) | (rows == 0) if self.drops_empty else np.ones(rows.size, bool)
         table = np.ascontiguousarray(table[:, keep], count_dtype(class_count))
@@ -135,19 +142,23 @@ class ClassCounts(Counts):
 
     def change_in_place(self, delta: Self | WinnerBatch, sign: int) -> bool:
         """Count few rows of known classes without a copy of the table."""
-        if not isinstance(delta, WinnerBatch) or delta.classes is not self.classes:
+        if not isinstance(delta, WinnerBatch) or not self.can_change_in_place(delta, sign):
+            return False
+        add_rows(delta.winners, delta.codes, sign * delta.weights, self.table, self.class_count)
+        return True
+
+    def can_change_in_place(self, delta: WinnerBatch, sign: int) -> bool:
+        """Return whether classes and types stay as they are; what cannot be at all is refused."""
+        if delta.classes is not self.classes:
             return False
         class_count = self.class_count + sign * delta.class_count
         if sign < 0:
-            self._require(_contains_batch(self.table, delta, class_count))
+            self.require_contained(_contains_batch(self.table, delta, class_count))
             if (class_count == 0).any():
                 return False
         else:
             require_countable(class_count)
-        if count_dtype(class_count) != self.table.dtype:
-            return False
-        add_rows(delta.winners, delta.codes, sign * delta.weights, self.table, self.class_count)
-        return True
+        return count_dtype(class_count) == self.table.dtype
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return classes and their rows, and the table."""
@@ -203,7 +214,7 @@ class ClassCounts(Counts):
         _require_rows(rows, self)
         return rows, align_columns(table, classes, self.classes, 1)
 
-    def _require(self, is_contained: object) -> None:
+    def require_contained(self, is_contained: object) -> None:
         """Refuse to take away what cannot have been counted."""
         if not is_contained:
             msg = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,6 +11,9 @@ import numpy as np
 AUTO_COMPONENTS = 32768
 AUTO_CONNECTIONS = 64
 AUTO_WINNERS = 128
+PAIR_COMPONENTS = (1024, 2048, 4096)
+PAIR_ROWS = (5_000, 20_000)  # up to which there are so few, and so many
+PAIR_WINNERS = 1 / 16
 
 FLOATS = (float, np.floating)
 
@@ -23,7 +26,9 @@ class Sizes:
     n_connections: Any = "auto"
     n_winners: Any = "auto"
 
-    def for_features(self, n_features: int) -> tuple[int, int, int]:
+    needs_n_rows: ClassVar[bool] = False  # whether sizes follow the number of rows as well
+
+    def for_features(self, n_features: int, n_rows: int | None = None) -> tuple[int, int, int]:  # noqa: ARG002
         """Return m, s and rho for so many features: ints as they are, floats as multiples or shares, at least one.
 
         What does not fit the features is refused.
@@ -46,3 +51,21 @@ class Sizes:
             msg = f"n_winners={rho} exceeds n_components_={m}. Lower n_winners or raise n_components."
             raise ValueError(msg)
         return m, s, rho
+
+
+@dataclass(frozen=True)
+class PairSizes(Sizes):
+    """Sizes for pairs of winners, which cost the square of the components: few for few rows, and many winners."""
+
+    @property
+    def needs_n_rows(self) -> bool:  # type: ignore[override]
+        """Whether the number of components follows the number of rows."""
+        return bool(self.n_components == "auto")
+
+    def for_features(self, n_features: int, n_rows: int | None = None) -> tuple[int, int, int]:
+        """Return m, s and rho for so many features and rows."""
+        m, rho = self.n_components, self.n_winners
+        if m == "auto":
+            few, many = PAIR_ROWS
+            m = PAIR_COMPONENTS[0 if n_rows is not None and n_rows <= few else 2 if (n_rows or 0) > many else 1]
+        return Sizes(m, self.n_connections, PAIR_WINNERS if rho == "auto" else rho).for_features(n_features)

@@ -1,0 +1,223 @@
+"""Ridge regression from counts: the weights that rows would give, without a row.
+
+With h the hash of a row (rho ones among m), G = sum of h h' counts pairs, q_c = sum of h over the n_c rows of class c
+counts winners. Centred, A = G - n mu mu' and b_c = q_c - n_c mu with mu = diag(G) / n. The weights of class c are
+``(A + alpha I)^-1 b_c``, its intercept ``n_c / n - mu' w_c``: regression of the indicator of the class, with an
+intercept that is not shrunk. alpha is found by generalised cross-validation (Golub, Heath and Wahba 1979): of
+``n rss / (n - df)^2``, both the residual sum of squares and the degrees of freedom follow from A and b alone.
+
+What is solved here is derived and never kept in files. It is computed in float64 by LAPACK, so its last bits may depend
+on the machine; the counts it follows from do not.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from flybloom import _kernels
+from flybloom._internal.typing import Array, Codes, Winners
+from flybloom.core.counts.pairs import PairCounts
+
+ALPHAS = tuple(10.0 ** (k / 2) for k in range(-8, 5))  # multiples of the mean eigenvalue that are tried
+FLAT = 1e-3  # relative gain of a further step that is not worth its factorisation
+LEAST_UNIT = 1e-3  # of the mean eigenvalue, for data without any variance
+MAX_DOUBLE = 2048  # components up to which factors are in double precision, and degrees of freedom are exact
+N_PROBES = 32  # random rows from which degrees of freedom are estimated beyond
+TOLERANCE = 1e-11  # of the residual of the weights, relative to what they are solved for
+MAX_STEPS = 40  # of conjugate gradients to get there
+TILE = 512  # rows that are scored together
+
+
+class Ridge(NamedTuple):
+    """Weights, and what they were solved with."""
+
+    weights: Array  # (n_components, n_classes), float32, whole numbers of one unit: sums of them are exact
+    intercept: Array  # (n_classes,), float64
+    alpha: float  # as a multiple of the mean eigenvalue
+    gcv: tuple[tuple[float, float], ...]  # alphas that were tried, and their generalised cross-validation
+    padded: Array  # the weights as the kernel reads them
+    factor: Array  # upper Cholesky factor of A + alpha I in Fortran's order
+    mean: Array  # (n_components,): how often each component wins
+    exact: Array  # the weights before they were rounded, float64
+
+    def scores(self, winners: Winners) -> Array:
+        """Return how much rows belong to each class; winners may come in any order."""
+        out = np.empty((len(winners), self.intercept.size))
+        _kernels.linear.linear_scores(winners, self.padded, self.intercept, out)
+        return out
+
+    def leave_one_out(self, winners: Winners, codes: Codes, n_rows: int) -> Array:
+        """Return the scores of learned rows, each as if it alone had not been learned; alpha stays.
+
+        For a linear fit the residual of a row left out is its residual over one minus its leverage,
+        ``1 / n + (h - mu)' (A + alpha I)^-1 (h - mu)``.
+        """
+        scores = self.scores(winners)
+        leverage = np.empty(len(winners))
+        for begin in range(0, len(winners), TILE):
+            some = winners[begin : begin + TILE].astype(np.int64)
+            rows = np.zeros((len(some), self.mean.size))
+            np.put_along_axis(rows, some, 1.0, axis=1)
+            rows -= self.mean
+            solved = linalg.solve_triangular(self.factor, rows.T, trans="T", overwrite_b=True, check_finite=False)
+            leverage[begin : begin + TILE] = np.einsum("ij,ij->j", solved, solved) + 1.0 / n_rows
+        truth = np.zeros_like(scores)
+        truth[np.arange(len(codes)), codes] = 1.0
+        rest = np.maximum(1.0 - leverage, 1e-12)[:, None]
+        return np.asarray(truth - (truth - scores) / rest)
+
+
+def solve(counts: PairCounts, alpha: float | str, before: Ridge | None = None) -> Ridge:
+    """Return the weights for counts of at least one row.
+
+    Parameters
+    ----------
+    counts : PairCounts
+        Pairs of winners, and winners by class.
+    alpha : float or "gcv"
+        Multiple of the mean eigenvalue that is added to the diagonal, or generalised cross-validation.
+    before : Ridge or None, default=None
+        What was solved for counts that differ little: with a fixed alpha, a few steps from there are enough.
+    """
+    system = _System(counts)
+    if not isinstance(alpha, str) and before is not None and before.exact.shape == system.right.shape:
+        weights = _refined(system, alpha, before.factor, before.exact)
+        if weights is not None:
+            return _finished(system, weights, alpha, (), before.factor)
+    tried: dict[float, float] = {}
+    factor = None
+    if isinstance(alpha, str):
+        alpha, factor = _least_gcv(system, tried)
+    if factor is None:
+        factor = system.factor(alpha, system.dtype)
+    weights = _refined(system, alpha, factor, None)
+    if weights is None:
+        factor = system.factor(alpha, np.float64)
+        weights = linalg.cho_solve((factor, False), system.right, check_finite=False)
+    return _finished(system, weights, alpha, tuple(sorted(tried.items())), factor)
+
+
+class _System:
+    """The centred equations."""
+
+    def __init__(self, counts: PairCounts) -> None:
+        self.n_rows = float(counts.n_rows)
+        self.class_count = counts.class_count.astype(np.float64)
+        self.left = counts.square()  # the lower half in C's order, which is the upper in Fortran's
+        self.mean = np.diag(self.left) / self.n_rows
+        step = max(1, 2**22 // self.mean.size)
+        for begin in range(0, self.mean.size, step):
+            rows = slice(begin, begin + step)
+            self.left[rows] -= np.outer(self.n_rows * self.mean[rows], self.mean)
+        self.right = counts.table - np.outer(self.mean, self.class_count)
+        trace = float(np.trace(self.left))
+        self.unit = max(trace / self.mean.size, LEAST_UNIT)
+        self.dtype = np.float64 if self.mean.size <= MAX_DOUBLE else np.float32
+        n_probes = 0 if self.mean.size <= MAX_DOUBLE else N_PROBES
+        self.probes = np.random.default_rng(0).choice([-1.0, 1.0], (self.mean.size, n_probes))
+        self.total = float((self.class_count - self.class_count**2 / self.n_rows).sum())
+
+    def factor(self, alpha: float, dtype: Any) -> Array:
+        """Return the upper Cholesky factor of A + alpha I."""
+        matrix = self.left.T.astype(dtype, order="F")  # a copy: what is factorised is overwritten
+        matrix[np.diag_indices_from(matrix)] += alpha * self.unit
+        factor: Array = linalg.cholesky(matrix, lower=False, overwrite_a=True, check_finite=False)
+        return factor
+
+    def times(self, weights: Array, alpha: float) -> Array:
+        """Return (A + alpha I) times weights."""
+        product = linalg.blas.dsymm(1.0, self.left.T, weights, side=0, lower=0)
+        product += alpha * self.unit * weights
+        result: Array = product
+        return result
+
+    def gcv(self, alpha: float) -> tuple[float, Array | None]:
+        """Return the generalised cross-validation of an alpha, and the factor it took."""
+        try:
+            factor = self.factor(alpha, self.dtype)
+        except linalg.LinAlgError:  # too small for this precision
+            return float("inf"), None
+        m, shift = self.mean.size, alpha * self.unit
+        solved = linalg.cho_solve((factor, False), np.hstack([self.right, self.probes]), check_finite=False)
+        weights = solved[:, : self.right.shape[1]].astype(np.float64)
+        if self.probes.size:
+            trace = float(np.sum(self.probes * solved[:, self.right.shape[1] :])) / N_PROBES
+        else:
+            inverse, _ = linalg.lapack.dtrtri(factor, lower=0)
+            trace = float(np.einsum("ij,ij->", inverse, inverse))
+        freedom = m - shift * trace + 1.0
+        product = float(np.sum(weights * self.right))
+        rss = self.total - product - shift * float(np.sum(weights**2))  # because A w = b - alpha w
+        if freedom >= self.n_rows or not np.isfinite(rss):
+            return float("inf"), factor
+        return self.n_rows * max(rss, 0.0) / (self.n_rows - freedom) ** 2, factor
+
+
+def _least_gcv(system: _System, tried: dict[float, float]) -> tuple[float, Array | None]:
+    """Return the alpha of least generalised cross-validation, found downhill, and its factor if that is kept."""
+    kept: tuple[int, Array | None] = (-1, None)
+
+    def value(at: int) -> float:
+        nonlocal kept
+        if ALPHAS[at] not in tried:
+            tried[ALPHAS[at]], factor = system.gcv(ALPHAS[at])
+            if tried[ALPHAS[at]] <= min(tried.values()):
+                kept = at, factor
+        return tried[ALPHAS[at]]
+
+    at, step = len(ALPHAS) // 2, 2
+    while step > 0:
+        here = value(at)
+        for direction in (-1, 1):
+            there, has_moved = at + direction * step, False
+            while 0 <= there < len(ALPHAS) and value(there) < here * (1.0 - FLAT):
+                at, here, has_moved = there, value(there), True
+                there = at + direction * step
+            if has_moved:
+                break
+        step //= 2
+    return ALPHAS[at], kept[1] if kept[0] == at else None
+
+
+def _refined(system: _System, alpha: float, factor: Array, start: Array | None) -> Array | None:
+    """Return the weights by conjugate gradients, preconditioned by a factor of equations that are near.
+
+    From the factor itself, in double precision, that is the one step of refinement that takes away its rounding; in
+    single precision it takes a few; and where counts changed a little, a few more. None where it does not arrive.
+    """
+
+    def preconditioned(residual: Array) -> Array:
+        scaled = residual.astype(factor.dtype)
+        return linalg.cho_solve((factor, False), scaled, overwrite_b=True, check_finite=False).astype(np.float64)  # type: ignore[no-any-return]
+
+    weights = np.zeros_like(system.right, order="F") if start is None else np.array(start, order="F")
+    residual = system.right.copy(order="F") if start is None else system.right - system.times(weights, alpha)
+    goal = TOLERANCE * np.sqrt((system.right**2).sum(axis=0))
+    solved = preconditioned(residual)
+    direction, length = solved, (residual * solved).sum(axis=0)
+    for _ in range(MAX_STEPS):
+        product = system.times(direction, alpha)
+        bent = (direction * product).sum(axis=0)
+        step = np.divide(length, bent, out=np.zeros_like(length), where=bent > 0)
+        weights += step * direction
+        residual -= step * product
+        if (np.sqrt((residual**2).sum(axis=0)) <= goal).all():
+            return weights
+        solved = preconditioned(residual)
+        longer = (residual * solved).sum(axis=0)
+        direction = solved + np.divide(longer, length, out=np.zeros_like(length), where=length > 0) * direction
+        length = longer
+    return None
+
+
+def _finished(
+    system: _System, exact: Array, alpha: float, gcv: tuple[tuple[float, float], ...], factor: Array
+) -> Ridge:
+    """Return weights rounded so that sums of them are exact, and intercepts."""
+    weights = _kernels.linear.rounded(exact)
+    intercept = system.class_count / system.n_rows - system.mean @ exact
+    padded = _kernels.linear.padded(weights)
+    return Ridge(weights, intercept, alpha, gcv, padded, factor, system.mean, exact)

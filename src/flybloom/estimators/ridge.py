@@ -1,0 +1,624 @@
+"""Ridge regression on pairs of winners: as accurate as a trained network, as exact as a count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Real
+from threading import Lock
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy import sparse
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin
+from threadpoolctl import threadpool_limits
+
+from flybloom._internal.sklearn_compat import Interval, StrOptions
+from flybloom._internal.typing import Array, Winners
+from flybloom._internal.validation import check_labels
+from flybloom.core.counts.columns import codes_of, unknown_among
+from flybloom.core.counts.pairs import PairCounts, n_bytes_of
+from flybloom.core.hashing.sizes import PairSizes
+from flybloom.core.readout import explanation
+from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights, require_weights_for
+from flybloom.core.readout.ridge import Ridge, solve
+from flybloom.core.readout.weight_table import WeightTable
+from flybloom.core.recipe import Block, Learned
+from flybloom.estimators.base import HASH_PARAMETERS
+from flybloom.estimators.counting import CountingEstimator
+from flybloom.estimators.tuning.calibration import fitted_temperature
+
+USUAL_TEMPERATURE = 0.1  # where there are too few rows to tell
+FEW_ROWS = 30  # of which a temperature says little
+JUDGED_ROWS = 2048  # about how many rows set the temperature
+HASH_WORD = np.uint64(0x9E3779B97F4A7C15)
+
+
+class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[misc]
+    """Classifier that counts pairs of winners, and reads them out by ridge regression.
+
+    Each row is hashed (see `FlyHash`). Counted are how often each component won in each class, as by
+    `FlyBloomClassifier`, and how often two components won together. From these whole numbers follow the weights that
+    ridge regression would give on the hashes of all rows, and the strength of its penalty, without seeing a row again.
+
+    The counts are all that is learned. So learning block by block, in any order, on any number of threads gives the
+    same counts, bit for bit; models can be merged, and rows forgotten, just as exactly. The weights are solved from the
+    counts when first needed after a change, in float64: equal counts give equal weights on one machine, and weights
+    that agree to about ten digits on different ones.
+
+    Parameters
+    ----------
+    n_components : int, float or "auto", default="auto"
+        How many components there are. Pairs take ``2 * n_components**2`` bytes.
+
+        - If int, exactly that many.
+        - If float, that multiple of the number of features.
+        - If "auto", 1024 for up to 5000 rows in the first block or `fit`, 2048 for up to 20 000, 4096 for more.
+
+    n_connections : int, float or "auto", default="auto"
+        How many features each component sums.
+
+        - If int, exactly that many.
+        - If float, that share of the features, at least one.
+        - If "auto", half of the features, at most 64.
+
+    n_winners : int, float or "auto", default="auto"
+        How many components win in each row.
+
+        - If int, exactly that many.
+        - If float, that share of ``n_components_``, at least one.
+        - If "auto", a sixteenth of the components.
+
+    alpha : float or "gcv", default="gcv"
+        How strongly weights are shrunk, as a multiple of the mean eigenvalue of the pairs. "gcv" chooses it by
+        generalised cross-validation, which follows from the counts alone. It may be changed after fit.
+
+    class_weight : "balanced", dict or None, default=None
+        How much each class counts when scoring; a shift of the scores by the logarithm of the weights, so that it may
+        be changed after fit. "balanced" takes away what the sizes of the classes add.
+
+    signed : bool, default=True
+        Whether each connection has a random sign.
+
+    scaling : {"none", "center", "standard"}, default="standard"
+        What is done to the columns before hashing. Sparse rows need "none".
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the connections. An int is used as it is and makes the counts reproducible on every machine.
+
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, -1 all processors. No count depends on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+
+    class_count_ : ndarray of shape (n_classes,)
+        Number of rows learned of each class, weights included.
+
+    counts_ : ndarray of shape (n_classes, n_components_)
+        How often each component won among the rows of each class.
+
+    pair_counts_ : ndarray of shape (n_components_ * (n_components_ + 1) / 2,)
+        How often two components won together: of u and v <= u at ``u (u + 1) / 2 + v``.
+
+    coef_ : ndarray of shape (n_classes, n_components_)
+        Weights of the components; derived.
+
+    intercept_ : ndarray of shape (n_classes,)
+        Intercepts; derived.
+
+    alpha_ : float
+        The penalty, as a multiple of the mean eigenvalue; derived.
+
+    temperature_ : float
+        What scores are divided by before the softmax of `predict_proba`: that of least log-loss on rows of `fit` left
+        out.
+
+    n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
+        As for `FlyHash`.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names that are strings.
+
+    See Also
+    --------
+    FlyBloomClassifier : One count for each winner and class: smaller, novelty included, better for very many classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyRidgeClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = FlyRidgeClassifier(random_state=0).fit(X[:1000], y[:1000])
+    >>> bool(model.score(X[1000:], y[1000:]) > 0.94)
+    True
+    >>> never = FlyRidgeClassifier(1024, scaling="none", random_state=0).fit(X[100:], y[100:])
+    >>> model = FlyRidgeClassifier(1024, scaling="none", random_state=0).fit(X, y).forget(X[:100], y[:100])
+    >>> bool((model.pair_counts_ == never.pair_counts_).all())
+    True
+    """
+
+    counts_type = PairCounts
+    is_tuned = True
+    needs_judging = True
+    _sizes_type = PairSizes
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **HASH_PARAMETERS,
+        "alpha": [StrOptions({"gcv"}), Interval(Real, 0, None, closed="neither")],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+
+    def __init__(
+        self,
+        n_components: int | float | str = "auto",
+        *,
+        n_connections: int | float | str = "auto",
+        n_winners: int | float | str = "auto",
+        alpha: float | str = "gcv",
+        class_weight: ClassWeight = None,
+        signed: bool = True,
+        scaling: str = "standard",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_connections = n_connections
+        self.n_winners = n_winners
+        self.alpha = alpha
+        self.class_weight = class_weight
+        self.signed = signed
+        self.scaling = scaling
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels, of at least two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers; a row of weight 3 counts as three copies.
+
+        Returns
+        -------
+        FlyRidgeClassifier
+            The fitted classifier itself.
+        """
+        self._learn(X, y, sample_weight, anew=True)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn a block of rows in addition to those before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows. The first block fixes sizes and scaling.
+        y : array-like of shape (n_samples,)
+            Their labels. New ones may appear in any block.
+        classes : array-like of shape (n_classes,), default=None
+            Labels to expect; never needed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers; a row of weight 3 counts as three copies.
+
+        Returns
+        -------
+        FlyRidgeClassifier
+            The classifier itself.
+        """
+        announced = None if classes is None else check_labels(classes)
+        self._learn(X, y, sample_weight, announced=announced)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows: afterwards the counts equal, bit for bit, those of a model that never learned them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned before.
+        y : array-like of shape (n_samples,)
+            The labels with which they were learned.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers; a row of weight 3 is forgotten three times.
+
+        Returns
+        -------
+        FlyRidgeClassifier
+            The classifier itself.
+
+        Raises
+        ------
+        NeverLearnedError
+            If the rows cannot all have been learned; nothing has changed then.
+        """
+        self._forget(X, y, sample_weight)
+        return self
+
+    def decision_scores(self, X: Any) -> Array:
+        """Return how much each row belongs to each class; larger is better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            About the probability of each class before `class_weight`; columns as in ``classes_``.
+        """
+        X, hasher = self._check_scoring(X)
+        with self._reading_counts() as counts:
+            ridge = self._solution(counts)
+            result = np.empty((X.shape[0], counts.classes.size))
+
+            def score(block: slice, winners: Winners) -> None:
+                result[block] = ridge.scores(winners)
+
+            hasher.for_each_block(X, score, self.n_jobs)
+            return np.asarray(result + self._shift(counts))
+
+    def decision_function(self, X: Any) -> Array:
+        """Return how much each row belongs to each class; larger is better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            `decision_scores`; for two classes, that of the second minus that of the first.
+        """
+        scores = self.decision_scores(X)
+        if scores.shape[1] == 2:  # noqa: PLR2004
+            difference: Array = scores[:, 1] - scores[:, 0]
+            return difference
+        return scores
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of the largest score for each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        codes = self.decision_scores(X).argmax(axis=1)
+        return self.classes_[codes]
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return a probability for each class: the softmax of the scores over ``temperature_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to 1; columns as in ``classes_``.
+        """
+        return np.asarray(softmax(self.decision_scores(X) / self.temperature_, axis=1))
+
+    def leave_one_out_decision(self, X: Any, y: Any) -> Array:
+        """Return the scores of learned rows, each as if it alone had not been learned.
+
+        Exact for the penalty as it is, without solving again. The scaling stays that of all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned.
+        y : array-like of shape (n_samples,)
+            The labels they were learned with.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The scores; columns as in ``classes_``.
+        """
+        X, hasher = self._check_scoring(X)
+        with self._reading_counts() as counts:
+            labels = check_labels(y, X.shape[0])
+            _require_known(labels, counts.classes)
+            winners = hasher.winners(X, self.n_jobs)
+            return self._solution(counts).leave_one_out(winners, codes_of(labels, counts.classes), counts.n_rows)
+
+    def calibrate(self, X: Any, y: Any) -> Self:
+        """Set the temperature of `predict_proba` from rows that were not learned.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        FlyRidgeClassifier
+            The classifier itself.
+        """
+        scores = self.decision_scores(X)
+        labels, classes = check_labels(y, len(scores)), self.classes_
+        _require_known(labels, classes)
+        temperature = fitted_temperature(-scores, codes_of(labels, classes))
+        with self._shared.learning:
+            learned = self._learned()
+            self._shared.replace(learned._replace(tuned={"temperature": temperature}), is_own=False)
+        return self
+
+    def explain(self, X: Any, labels: Any = None) -> Array:
+        """Return the share of each feature in the score of each row for a class.
+
+        A score is a sum over winners. Each winner's part goes to the features that lifted its sum, in proportion to how
+        much they did.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        labels : label or array-like of shape (n_samples,), default=None
+            The class that each row is scored for, or one class for all rows. None takes the predicted one.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Rows add up to the score for the class less its intercept, up to rounding.
+        """
+        X, hasher = self._check_scoring(X)
+        connections, signs = hasher.projection.connections()
+        result = np.empty((X.shape[0], hasher.encoder.n_features))
+        with self._reading_counts() as counts:
+            ridge, shift = self._solution(counts), self._shift(counts)
+            given = None
+            if labels is not None:
+                wanted = np.broadcast_to(np.asarray(labels), X.shape[0])
+                _require_known(wanted, counts.classes)
+                given = codes_of(wanted, counts.classes)
+            m, n_classes = ridge.weights.shape
+            places = np.repeat(np.arange(m)[:, None], n_classes, axis=1)  # each component finds its own weight
+            starts, lasts = np.arange(n_classes) * m, np.full(n_classes, m - 1)
+            table = WeightTable(ridge.weights.T.astype(np.float64).ravel(), starts, lasts)
+
+            def divide(block: slice, winners: Winners) -> None:
+                codes = (ridge.scores(winners) + shift).argmax(axis=1) if given is None else given[block]
+                rows = hasher.encoder.encode(X[block])
+                rows = rows.toarray() if sparse.issparse(rows) else rows
+                rows = rows.astype(np.float32) if rows.dtype.kind == "f" else rows
+                shares = explanation.feature_shares(
+                    rows, winners, codes, connections, signs, places, table, of_familiarity=False
+                )
+                result[block] = shares * winners.shape[1]  # a sum over winners, not a mean
+
+            hasher.for_each_block(X, divide, self.n_jobs)
+        return result
+
+    def estimate_memory(self, n_features: int, n_rows: int | None = None) -> dict[str, int]:
+        """Return how many bytes the counts of pairs take, and how many solving needs besides.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of columns.
+        n_rows : int or None, default=None
+            Number of rows; None for as many as there may be.
+
+        Returns
+        -------
+        dict
+            ``counts`` and ``solving``.
+        """
+        sizes = PairSizes(self.n_components, self.n_connections, self.n_winners)
+        m, _, _ = sizes.for_features(n_features, n_rows)
+        return {"counts": n_bytes_of(m, n_rows or 0), "solving": 2 * 8 * m * m}
+
+    @property
+    def classes_(self) -> Array:
+        """The labels, sorted."""
+        return self._handed_out("classes_").classes
+
+    @property
+    def class_count_(self) -> Array:
+        """Number of rows learned of each class, weights included."""
+        return self._handed_out("class_count_").class_count
+
+    @property
+    def pair_counts_(self) -> Array:
+        """How often two components won together: of u and v <= u at ``u (u + 1) / 2 + v``."""
+        view = self._handed_out("pair_counts_").triangle[:]
+        view.flags.writeable = False
+        return view
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the components, of shape (n_classes, n_components_); derived from the counts."""
+        return self._current().weights.T
+
+    @property
+    def intercept_(self) -> Array:
+        """Intercept of each class; derived from the counts."""
+        return self._current().intercept
+
+    @property
+    def alpha_(self) -> float:
+        """The penalty, as a multiple of the mean eigenvalue; derived from the counts."""
+        return self._current().alpha
+
+    @property
+    def temperature_(self) -> float:
+        """What scores are divided by before the softmax of `predict_proba`."""
+        learned = self._shared.value
+        if learned is None or "temperature" not in learned.tuned:
+            self._lacks("temperature_")
+        return float(learned.tuned["temperature"])
+
+    def judge(self, learned: Learned, block: Block, begin: int) -> Array:  # noqa: ARG002
+        """Return the scores of some rows left out, with the class of each; which rows, their winners tell.
+
+        Parameters
+        ----------
+        learned : Learned
+            What was learned from all rows.
+        block : Block
+            Some of them, checked.
+        begin : int
+            Not used: order does not matter.
+
+        Returns
+        -------
+        ndarray of shape (n_chosen, 1 + n_classes)
+            Class and scores.
+        """
+        counts: Any = learned.counts
+        n_rows = max(1, counts.n_rows)
+        winners = learned.hasher.winners(block.rows, self.n_jobs)
+        is_chosen = _fractions(winners) < JUDGED_ROWS / n_rows
+        if n_rows < FEW_ROWS:
+            is_chosen[:] = False
+        codes = codes_of(np.asarray(block.labels), counts.classes)[is_chosen]
+        if not codes.size:
+            return np.empty((0, 1 + counts.classes.size))
+        scores = self._solution(counts).leave_one_out(winners[is_chosen], codes, counts.n_rows)
+        return np.column_stack([codes, scores])
+
+    def tuned_to(self, judged: Array | None) -> dict[str, Any]:
+        """Return the temperature of least log-loss.
+
+        Parameters
+        ----------
+        judged : ndarray of shape (n_chosen, 1 + n_classes) or None
+            Class and scores of rows left out.
+
+        Returns
+        -------
+        dict
+            The temperature.
+        """
+        if judged is None or len(judged) < FEW_ROWS:
+            return {"temperature": USUAL_TEMPERATURE}
+        return {"temperature": fitted_temperature(-judged[:, 1:], judged[:, 0].astype(np.int64))}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is derived."""
+        return {name: value for name, value in super().__getstate__().items() if name not in ("_kept", "_solving")}
+
+    def __copy__(self) -> Self:
+        """Return a model that shares what was learned, and solves for itself."""
+        twin = super().__copy__()
+        for name in ("_kept", "_solving"):
+            twin.__dict__.pop(name, None)
+        return twin
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Scores need at least one class that has rows."""
+        learned = self._shared.value
+        return learned is not None and learned.counts.n_rows > 0
+
+    def _validate_params(self) -> None:
+        """Check what scikit-learn's constraints cannot say as well."""
+        super()._validate_params()
+        check_class_weight(self.class_weight, type(self).__name__)
+
+    def _check_tuned(self, tuned: Any) -> None:
+        """Refuse anything but a temperature."""
+        value = tuned.get("temperature") if isinstance(tuned, dict) and set(tuned) == {"temperature"} else None
+        if type(value) is not float or not 0 < value < np.inf:
+            msg = "its temperature is not a number above 0"
+            raise ValueError(msg)
+
+    @staticmethod
+    def _check_labels(y: Any, n_rows: int) -> Array:
+        """Return the labels, one for each row."""
+        return check_labels(y, n_rows)
+
+    def _require_complete(self, learned: Learned) -> None:
+        """Refuse a fit that met a single class, and class weights for others than those met."""
+        classes = learned.counts.classes  # type: ignore[attr-defined]
+        if classes.size < 2:  # noqa: PLR2004
+            msg = (
+                f"{type(self).__name__}.fit needs rows of at least 2 classes. "
+                f"Got one class, {classes[0]!r}, instead. To learn class after class, use partial_fit."
+            )
+            raise ValueError(msg)
+        require_weights_for(self.class_weight, classes, type(self).__name__)
+
+    @contextmanager
+    def _reading_counts(self) -> Iterator[PairCounts]:
+        """Give the counts, which stay as they are until the end of the block."""
+        with self.reading_learned() as learned:
+            yield learned.counts  # type: ignore[misc]
+
+    def _handed_out(self, name: str) -> PairCounts:
+        """Return the counts for an attribute, which stays as it is."""
+        learned = self._shared.hand_out()
+        if learned is None:
+            self._lacks(name)
+        return learned.counts  # type: ignore[return-value]
+
+    def _current(self) -> Ridge:
+        """Return the weights for the counts as they are."""
+        self._require_hasher()
+        with self._reading_counts() as counts:
+            return self._solution(counts)
+
+    def _solution(self, counts: PairCounts) -> Ridge:
+        """Return the weights for counts that do not change meanwhile; solved once for all threads."""
+        lock: Lock = self.__dict__.setdefault("_solving", Lock())
+        with lock:
+            kept = self.__dict__.get("_kept")
+            key = (counts.edition, self.alpha)
+            if kept is not None and kept[0] is counts and kept[1] == key:
+                return kept[2]  # type: ignore[no-any-return]
+            before = None if kept is None else kept[2]
+            with threadpool_limits(effective_n_jobs(self.n_jobs), "blas"):
+                ridge = solve(counts, self.alpha, before)
+            self.__dict__["_kept"] = (counts, key, ridge)
+            return ridge
+
+    def _shift(self, counts: PairCounts) -> Array:
+        """Return what class weights add to the scores: the logarithm of the weights, in units of the temperature."""
+        weights = class_weights(self.class_weight, counts.classes, counts.class_count)
+        if weights is None:
+            return np.zeros(counts.classes.size)
+        return np.asarray(np.log(weights) * self.temperature_)
+
+
+def _fractions(winners: Winners) -> Array:
+    """Return a number from 0 to 1 for each row, as if drawn at random, but the same for the same winners."""
+    words = (winners.astype(np.uint64) + np.uint64(1)) * HASH_WORD
+    words ^= words >> np.uint64(29)
+    total = (words * HASH_WORD).sum(axis=1, dtype=np.uint64)  # whatever the order of the winners
+    total ^= total >> np.uint64(32)
+    return np.asarray((total * HASH_WORD >> np.uint64(11)) / np.float64(2**53))
+
+
+def _require_known(labels: Array, classes: Array) -> None:
+    """Refuse labels that were not learned."""
+    unknown = unknown_among(labels, classes)
+    if unknown:
+        msg = (
+            f"Labels must be among those learned, {classes.tolist()}. "
+            f"Got {unknown[0]!r} instead. Learn rows of that class first."
+        )
+        raise ValueError(msg)
