@@ -65,7 +65,7 @@ TABLES = {
 @pytest.mark.parametrize("block_rows", [1, 64, 10_000])
 @pytest.mark.parametrize("name", TABLES)
 def test_files_of_tables_give_the_same_rows(tmp_path, frame, name, block_rows):
-    """Features in the order of the table or of the wish, labels as strings."""
+    """Features in the order of the table or of the options, labels as strings."""
     TABLES[name](frame, tmp_path / name)
     blocks = read_blocks(tmp_path / name, "label", block_rows=block_rows)
     for _ in range(2):

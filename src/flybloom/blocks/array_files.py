@@ -13,23 +13,23 @@ from numpy.lib import format as npy_format
 from scipy import sparse
 
 from flybloom._internal.typing import Array
-from flybloom.blocks.parts import FilePart, Part, RawBlock, Wish
+from flybloom.blocks.parts import FilePart, Part, RawBlock, ReadOptions
 from flybloom.exceptions import SourceError
 
 
 class NpyFile(FilePart):
     """A two-dimensional array, mapped into memory; the target is the number of a column, -1 for the last."""
 
-    def read(self, wish: Wish) -> Iterator[RawBlock]:
+    def read(self, options: ReadOptions) -> Iterator[RawBlock]:
         """Yield slices of the array."""
-        _refuse_names(wish, self.name)
+        _refuse_names(options, self.name)
         array = self._array()
         features, target = np.arange(array.shape[1]), None
-        if wish.target is not None:
-            target = _column_number(wish.target, array.shape[1], self.name)
+        if options.target is not None:
+            target = _column_number(options.target, array.shape[1], self.name)
             features = np.delete(features, target)
-        for begin in range(0, len(array), wish.block_rows):
-            rows = np.asarray(array[begin : begin + wish.block_rows])
+        for begin in range(0, len(array), options.block_rows):
+            rows = np.asarray(array[begin : begin + options.block_rows])
             y = None if target is None else _whole_labels(rows[:, target])
             yield RawBlock(rows if target is None else rows[:, features], y, None)
 
@@ -53,18 +53,18 @@ class NpyFile(FilePart):
 class NpzFile(FilePart):
     """Arrays X and y, read from the archive as a stream, whether compressed or not; the target names another y."""
 
-    def read(self, wish: Wish) -> Iterator[RawBlock]:
+    def read(self, options: ReadOptions) -> Iterator[RawBlock]:
         """Yield a few rows of both arrays."""
-        _refuse_names(wish, self.name)
+        _refuse_names(options, self.name)
         with self._archive() as archive:
-            rows = self._stream(archive, "X", wish.block_rows)
-            if wish.target is None:
+            rows = self._stream(archive, "X", options.block_rows)
+            if options.target is None:
                 yield from (RawBlock(X, None, None) for X in rows)
                 return
-            labels = self._stream(archive, wish.target, wish.block_rows)
+            labels = self._stream(archive, options.target, options.block_rows)
             for X, y in zip_longest(rows, labels):
                 if X is None or y is None:
-                    msg = f"{self.name}: X and {wish.target} differ in length. Expected one label per row."
+                    msg = f"{self.name}: X and {options.target} differ in length. Expected one label per row."
                     raise SourceError(msg)
                 yield RawBlock(X, y, None)
 
@@ -110,7 +110,7 @@ class NpzFile(FilePart):
                 yield np.frombuffer(file.read(n * width), dtype).reshape(n, *shape[1:])
 
 
-class Pair(Part):
+class ArraySource(Part):
     """Rows and labels in memory."""
 
     name = "arrays"
@@ -119,11 +119,11 @@ class Pair(Part):
         self.X = X if sparse.issparse(X) else np.asarray(X)
         self.y = None if y is None else np.asarray(y)
 
-    def read(self, wish: Wish) -> Iterator[RawBlock]:
+    def read(self, options: ReadOptions) -> Iterator[RawBlock]:
         """Yield slices."""
-        _refuse_names(wish, self.name)
-        for begin in range(0, self.X.shape[0], wish.block_rows):
-            rows = slice(begin, begin + wish.block_rows)
+        _refuse_names(options, self.name)
+        for begin in range(0, self.X.shape[0], options.block_rows):
+            rows = slice(begin, begin + options.block_rows)
             yield RawBlock(self.X[rows], None if self.y is None else self.y[rows], None)
 
     def n_rows(self) -> int | None:
@@ -131,7 +131,7 @@ class Pair(Part):
         return int(self.X.shape[0])
 
 
-class Pairs(Part):
+class IteratorSource(Part):
     """Blocks that somebody else makes: an iterable of (X, y), or of X."""
 
     name = "blocks"
@@ -140,9 +140,9 @@ class Pairs(Part):
         self.blocks = blocks
         self.can_repeat = iter(blocks) is not blocks if not isinstance(blocks, Iterator) else False
 
-    def read(self, wish: Wish) -> Iterator[RawBlock]:
+    def read(self, options: ReadOptions) -> Iterator[RawBlock]:
         """Yield the blocks as they come."""
-        _refuse_names(wish, self.name)
+        _refuse_names(options, self.name)
         for block in self.blocks:
             X, y = block if isinstance(block, tuple) else (block, None)
             yield RawBlock(X if sparse.issparse(X) else np.asarray(X), None if y is None else np.asarray(y), None)
@@ -178,8 +178,8 @@ def _whole_labels(labels: Array) -> Array:
     return labels
 
 
-def _refuse_names(wish: Wish, name: str) -> None:
+def _refuse_names(options: ReadOptions, name: str) -> None:
     """Refuse to choose features by name where columns have none."""
-    if wish.features is not None:
+    if options.features is not None:
         msg = f"{name}: its columns have no names, so features cannot be chosen by name. Leave out the names."
         raise SourceError(msg)

@@ -12,7 +12,7 @@ from flybloom._internal.typing import Array, Features
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReadOptions:
     """What is wanted of a source."""
 
     target: str | None  # the column of the labels, if they are wanted
@@ -36,7 +36,7 @@ class Part(ABC):
     can_repeat = True
 
     @abstractmethod
-    def read(self, wish: Wish) -> Iterator[RawBlock]:
+    def read(self, options: ReadOptions) -> Iterator[RawBlock]:
         """Yield blocks in the order of the rows."""
 
     def n_rows(self) -> int | None:

@@ -13,8 +13,8 @@ from scipy import sparse
 
 from flybloom._internal.typing import Array, Features
 from flybloom._internal.validation import NamedRows
-from flybloom.blocks.array_files import NpyFile, NpzFile, Pair, Pairs
-from flybloom.blocks.parts import FilePart, Part, RawBlock, Wish
+from flybloom.blocks.array_files import ArraySource, IteratorSource, NpyFile, NpzFile
+from flybloom.blocks.parts import FilePart, Part, RawBlock, ReadOptions
 from flybloom.blocks.svmlight import SvmlightFile
 from flybloom.blocks.table_files import TABLE_FILES, Frame, StandardInput, is_frame, suffix_of
 from flybloom.blocks.tables import require_finite
@@ -54,9 +54,14 @@ class Block(NamedTuple):
 class Blocks:
     """A source, ready to be read block by block; what `read_blocks` returns."""
 
-    def __init__(self, parts: list[Part], wish: Wish) -> None:
+    def __init__(self, parts: list[Part], options: ReadOptions) -> None:
         self.parts = parts
-        self.wish = wish
+        self.options = options
+
+    @property
+    def wish(self) -> ReadOptions:
+        """The name that `learning` knows the options by."""
+        return self.options
 
     @property
     def can_repeat(self) -> bool:
@@ -87,10 +92,10 @@ class Blocks:
                 at += length
                 continue
             begin = at
-            for raw in part.read(self.wish):
+            for raw in part.read(self.options):
                 n = raw.X.shape[0]
                 where = f"{part.name}, rows {at - begin}-{at - begin + n - 1}"
-                expected = _check(raw, self.wish, expected, where)
+                expected = _check(raw, self.options, expected, where)
                 skip = min(max(row - at, 0), n)
                 if n > skip:
                     X, y = raw.X[skip:], None if raw.y is None else raw.y[skip:]
@@ -160,10 +165,10 @@ def read_blocks(
     if isinstance(features, str):
         msg = f"The 'features' parameter of read_blocks must be a list of names. Got the string {features!r} instead."
         raise TypeError(msg)
-    wish = Wish(
+    options = ReadOptions(
         None if target is None else str(target), None if features is None else tuple(features), n_features, block_rows
     )
-    return Blocks(_parts(source), wish)
+    return Blocks(_parts(source), options)
 
 
 def n_rows_of(X: Features) -> int:
@@ -180,11 +185,11 @@ def _parts(source: Any) -> list[Part]:
     if is_frame(source):
         return [Frame(source)]
     if isinstance(source, tuple) and len(source) == 2:  # noqa: PLR2004
-        return [Pair(*source)]
+        return [ArraySource(*source)]
     if isinstance(source, np.ndarray) or sparse.issparse(source):
-        return [Pair(source, None)]
+        return [ArraySource(source, None)]
     if isinstance(source, Iterable):
-        return [Pairs(source)]
+        return [IteratorSource(source)]
     msg = f"Expected a path, a frame, arrays or an iterable of (X, y) as source. Got {type(source).__name__} instead."
     raise TypeError(msg)
 
@@ -217,7 +222,7 @@ def _file_part(path: Path) -> Part:
     return kind(path)
 
 
-def _check(raw: RawBlock, wish: Wish, expected: _Expected | None, where: str) -> _Expected:
+def _check(raw: RawBlock, options: ReadOptions, expected: _Expected | None, where: str) -> _Expected:
     """Compare a block with the first one, and refuse what nobody could learn from."""
     n, n_features = raw.X.shape
     dtype = None if sparse.issparse(raw.X) else raw.X.dtype
@@ -226,7 +231,7 @@ def _check(raw: RawBlock, wish: Wish, expected: _Expected | None, where: str) ->
             msg = f"{where}: values of type {dtype}. Expected numbers."
             raise SourceError(msg)
         require_finite(raw.X, raw.names, where)
-    if wish.target is not None and (raw.y is None or len(raw.y) != n):
+    if options.target is not None and (raw.y is None or len(raw.y) != n):
         msg = f"{where}: {0 if raw.y is None else len(raw.y)} labels for {n} rows. Expected one label per row."
         raise SourceError(msg)
     if expected is None:

@@ -11,26 +11,26 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
-from flybloom.blocks.parts import FilePart, RawBlock, Wish
+from flybloom.blocks.parts import FilePart, RawBlock, ReadOptions
 from flybloom.exceptions import SourceError
 
 
 class SvmlightFile(FilePart):
     """Sparse rows with labels. Indices begin at 1, unless there is an index 0 in the file."""
 
-    def read(self, wish: Wish) -> Iterator[RawBlock]:
+    def read(self, options: ReadOptions) -> Iterator[RawBlock]:
         """Parse a few lines at a time."""
         from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - heavy, and hardly ever needed
 
-        if wish.features is not None:
+        if options.features is not None:
             msg = f"{self.name}: svmlight files have no names of columns. Leave out the names of the features."
             raise SourceError(msg)
         lowest, highest = self._indices
         is_zero_based = lowest == 0
-        n_features = wish.n_features or max(1, highest + is_zero_based)
+        n_features = options.n_features or max(1, highest + is_zero_based)
         at = 0
         with self._open() as file:
-            while lines := list(islice(file, wish.block_rows)):
+            while lines := list(islice(file, options.block_rows)):
                 try:
                     X, y = load_svmlight_file(
                         io.BytesIO(b"".join(lines)), n_features=n_features, zero_based=is_zero_based
@@ -40,7 +40,7 @@ class SvmlightFile(FilePart):
                     raise SourceError(msg) from error
                 at += len(lines)
                 is_whole = (y == np.trunc(y)).all()
-                yield RawBlock(X, None if wish.target is None else y.astype(np.int64) if is_whole else y, None)
+                yield RawBlock(X, None if options.target is None else y.astype(np.int64) if is_whole else y, None)
 
     @cached_property
     def _indices(self) -> tuple[int, int]:

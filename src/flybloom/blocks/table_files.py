@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from flybloom.blocks.parts import FilePart, Part, RawBlock, Wish
+from flybloom.blocks.parts import FilePart, Part, RawBlock, ReadOptions
 from flybloom.blocks.tables import feature_columns, raw_block
 from flybloom.exceptions import SourceError, require_extra
 
@@ -18,17 +18,17 @@ CSV_BYTES = 2**22  # read at once
 class _TablePart(Part):
     """A part that is a table."""
 
-    def read(self, wish: Wish) -> Iterator[RawBlock]:
+    def read(self, options: ReadOptions) -> Iterator[RawBlock]:
         """Yield blocks in the order of the rows."""
         require_extra("pyarrow", "files")
         at = 0
-        for batch, names in self.batches(wish):
-            for begin in range(0, batch.num_rows, wish.block_rows):
-                piece = batch.slice(begin, wish.block_rows)
-                yield raw_block(piece, wish, names, f"{self.name}, rows {at}-{at + piece.num_rows - 1}")
+        for batch, names in self.batches(options):
+            for begin in range(0, batch.num_rows, options.block_rows):
+                piece = batch.slice(begin, options.block_rows)
+                yield raw_block(piece, options, names, f"{self.name}, rows {at}-{at + piece.num_rows - 1}")
                 at += piece.num_rows
 
-    def batches(self, wish: Wish) -> Iterator[tuple[Any, list[str]]]:
+    def batches(self, options: ReadOptions) -> Iterator[tuple[Any, list[str]]]:
         """Yield Arrow batches or tables, and the names of the features in them."""
         raise NotImplementedError
 
@@ -36,12 +36,12 @@ class _TablePart(Part):
 class ParquetFile(_TablePart, FilePart):
     """A Parquet file, of which only the columns that are needed are read."""
 
-    def batches(self, wish: Wish) -> Iterator[tuple[Any, list[str]]]:
+    def batches(self, options: ReadOptions) -> Iterator[tuple[Any, list[str]]]:
         """Yield batches of a row group."""
         with _open(self.name, self._file) as file:
-            names = feature_columns(file.schema_arrow.names, wish, self.name)
-            columns = names if wish.target is None else [*names, wish.target]
-            for batch in file.iter_batches(wish.block_rows, columns=columns):
+            names = feature_columns(file.schema_arrow.names, options, self.name)
+            columns = names if options.target is None else [*names, options.target]
+            for batch in file.iter_batches(options.block_rows, columns=columns):
                 yield batch, names
 
     def n_rows(self) -> int | None:
@@ -59,12 +59,12 @@ class ParquetFile(_TablePart, FilePart):
 class CsvFile(_TablePart, FilePart):
     """A file of comma- or tab-separated values with a header, compressed or not; features are read as float64."""
 
-    def batches(self, wish: Wish) -> Iterator[tuple[Any, list[str]]]:
+    def batches(self, options: ReadOptions) -> Iterator[tuple[Any, list[str]]]:
         """Yield batches of a few megabytes."""
         import pyarrow as pa  # noqa: PLC0415
 
         with _open(self.name, lambda: pa.input_stream(str(self.path))) as stream:
-            yield from csv_batches(stream, self.name, "\t" if ".tsv" in self.path.suffixes else ",", wish)
+            yield from csv_batches(stream, self.name, "\t" if ".tsv" in self.path.suffixes else ",", options)
 
 
 class StandardInput(_TablePart):
@@ -73,15 +73,15 @@ class StandardInput(_TablePart):
     name = "standard input"
     can_repeat = False
 
-    def batches(self, wish: Wish) -> Iterator[tuple[Any, list[str]]]:
+    def batches(self, options: ReadOptions) -> Iterator[tuple[Any, list[str]]]:
         """Yield batches of a few megabytes."""
-        yield from csv_batches(sys.stdin.buffer, self.name, ",", wish)
+        yield from csv_batches(sys.stdin.buffer, self.name, ",", options)
 
 
 class ArrowFile(_TablePart, FilePart):
     """An Arrow or Feather file, or an Arrow stream, mapped into memory."""
 
-    def batches(self, wish: Wish) -> Iterator[tuple[Any, list[str]]]:
+    def batches(self, options: ReadOptions) -> Iterator[tuple[Any, list[str]]]:
         """Yield the batches of the file."""
         import pyarrow as pa  # noqa: PLC0415
 
@@ -94,7 +94,7 @@ class ArrowFile(_TablePart, FilePart):
                 batches = iter(reader)
             else:
                 batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
-            names = feature_columns(reader.schema.names, wish, self.name)
+            names = feature_columns(reader.schema.names, options, self.name)
             for batch in batches:
                 yield batch, names
 
@@ -106,18 +106,18 @@ class Frame(_TablePart):
         self.frame = frame
         self.name = f"{type(frame).__module__.split('.')[0]} {type(frame).__name__}"
 
-    def batches(self, wish: Wish) -> Iterator[tuple[Any, list[str]]]:
+    def batches(self, options: ReadOptions) -> Iterator[tuple[Any, list[str]]]:
         """Yield slices, so that no more than a block is converted at a time."""
         import pyarrow as pa  # noqa: PLC0415
 
-        names = feature_columns(list(map(str, _column_names(self.frame))), wish, self.name)
-        for begin in range(0, len(self.frame), wish.block_rows):
+        names = feature_columns(list(map(str, _column_names(self.frame))), options, self.name)
+        for begin in range(0, len(self.frame), options.block_rows):
             if isinstance(self.frame, pa.Table):
-                yield self.frame.slice(begin, wish.block_rows), names
+                yield self.frame.slice(begin, options.block_rows), names
             elif hasattr(self.frame, "to_arrow"):
-                yield self.frame.slice(begin, wish.block_rows).to_arrow(), names
+                yield self.frame.slice(begin, options.block_rows).to_arrow(), names
             else:
-                piece = self.frame.iloc[begin : begin + wish.block_rows]
+                piece = self.frame.iloc[begin : begin + options.block_rows]
                 yield pa.Table.from_pandas(piece, preserve_index=False), names
 
     def n_rows(self) -> int | None:
@@ -131,7 +131,7 @@ def is_frame(source: Any) -> bool:
     return module in ("pandas", "polars", "pyarrow") and hasattr(source, "columns")
 
 
-def csv_batches(stream: Any, name: str, delimiter: str, wish: Wish) -> Iterator[tuple[Any, list[str]]]:
+def csv_batches(stream: Any, name: str, delimiter: str, options: ReadOptions) -> Iterator[tuple[Any, list[str]]]:
     """Yield batches of CSV; errors name line and column."""
     import pyarrow as pa  # noqa: PLC0415
     from pyarrow import csv  # noqa: PLC0415
@@ -143,10 +143,10 @@ def csv_batches(stream: Any, name: str, delimiter: str, wish: Wish) -> Iterator[
         raise SourceError(msg)
     parse = csv.ParseOptions(delimiter=delimiter)
     columns = csv.read_csv(pa.BufferReader(header), parse_options=parse).column_names
-    names = feature_columns(columns, wish, name)
+    names = feature_columns(columns, options, name)
     convert = csv.ConvertOptions(
         column_types=dict.fromkeys(names, pa.float64()),
-        include_columns=names if wish.target is None else [*names, wish.target],
+        include_columns=names if options.target is None else [*names, options.target],
     )
     # one thread: only then do errors come with the number of the line
     read = csv.ReadOptions(use_threads=False, block_size=max(CSV_BYTES, 2 * len(header)))

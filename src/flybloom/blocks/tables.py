@@ -7,35 +7,35 @@ from typing import Any
 import numpy as np
 
 from flybloom._internal.typing import Array
-from flybloom.blocks.parts import RawBlock, Wish
+from flybloom.blocks.parts import RawBlock, ReadOptions
 from flybloom.exceptions import SourceError
 
 
-def feature_columns(columns: list[str], wish: Wish, where: str) -> list[str]:
+def feature_columns(columns: list[str], options: ReadOptions, where: str) -> list[str]:
     """Return the columns of the features, after checking that all that is wanted is there, once."""
-    if wish.target is not None:
-        _require_columns([wish.target], columns, where, "the target")
-    if wish.features is None:
-        names = [column for column in columns if column != wish.target]
+    if options.target is not None:
+        _require_columns([options.target], columns, where, "the target")
+    if options.features is None:
+        names = [column for column in columns if column != options.target]
         if not names:
-            msg = f"{where}: there is no column besides the target {wish.target!r}. Expected at least one feature."
+            msg = f"{where}: there is no column besides the target {options.target!r}. Expected at least one feature."
             raise SourceError(msg)
     else:
-        names = list(wish.features)
+        names = list(options.features)
         _require_columns(names, columns, where, "a feature")
-        if wish.target in names:
-            msg = f"{where}: the target {wish.target!r} is also named as a feature. Name it once."
+        if options.target in names:
+            msg = f"{where}: the target {options.target!r} is also named as a feature. Name it once."
             raise SourceError(msg)
     return names
 
 
-def raw_block(table: Any, wish: Wish, names: list[str], where: str) -> RawBlock:
+def raw_block(table: Any, options: ReadOptions, names: list[str], where: str) -> RawBlock:
     """Return features and labels of an Arrow table or batch."""
     columns = [_numbers(table.column(name), name, where) for name in names]
     X = np.empty((table.num_rows, len(names)), np.result_type(*columns))
     for j, column in enumerate(columns):
         X[:, j] = column
-    y = None if wish.target is None else _labels(table.column(wish.target), wish.target, where)
+    y = None if options.target is None else _labels(table.column(options.target), options.target, where)
     return RawBlock(X, y, names)
 
 
