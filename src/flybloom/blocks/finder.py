@@ -14,6 +14,7 @@ from scipy import sparse
 from flybloom.blocks.array_files import NpyFile, NpzFile
 from flybloom.blocks.arrays import ArraySource, IteratorSource
 from flybloom.blocks.arrow_files import ArrowFile
+from flybloom.blocks.arrow_streams import stream_part
 from flybloom.blocks.byte_stream import PACKED
 from flybloom.blocks.csv_files import CsvFile, StandardInput
 from flybloom.blocks.frames import frame_part
@@ -44,7 +45,7 @@ def parts_of(source: Any) -> list[Part]:
         return [StandardInput()]
     if isinstance(source, str | os.PathLike):
         return [_file_part(path) for path in _paths(os.fspath(source))]
-    part = frame_part(source)
+    part = frame_part(source) or stream_part(source)
     if part is not None:
         return [part]
     if isinstance(source, tuple) and len(source) == 2:  # noqa: PLR2004

@@ -186,10 +186,11 @@ def read_blocks(
 
     Parameters
     ----------
-    source : str, path-like, frame, (X, y) or iterable of (X, y)
+    source : str, path-like, frame, (X, y), iterable of (X, y), or Arrow data
         A Parquet, CSV, TSV, Arrow, Feather, NPY, NPZ or svmlight file (text may be packed as ``.gz`` or ``.zst``), a
         folder of such files, a pattern such as ``"data/*.parquet"``, ``"-"`` for CSV from standard input, a frame of
-        pandas or polars, an Arrow table, a pair of arrays, or blocks that you make yourself.
+        pandas or polars, also a lazy one, an Arrow table, a dataset of pyarrow, anything with ``__arrow_c_stream__``
+        such as a query of DuckDB, a pair of arrays, or blocks that you make yourself.
     target : str, int or None, default=None
         The column of the labels: by name in tables, by number in NPY files; the array of the labels in NPZ files. Any
         name will do for svmlight files, whose labels come first. None to read features only.
