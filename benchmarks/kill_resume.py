@@ -27,7 +27,7 @@ PROCESSES = get_context("forkserver")  # has imported everything, so that a kill
 def train_to(folder: Path, output: Path, saved: Path | None) -> None:
     """Train, going on from a checkpoint if there is one, and save the model."""
     model = FlyBloomClassifier(4096, random_state=0)
-    options = {} if saved is None else {"checkpoint": saved, "every_rows": 4096, "resume": True}
+    options = {} if saved is None else {"checkpoint": saved, "checkpoint_rows": 4096, "resume": True}
     train(model, folder / "data", "label", block_rows=2048, **options).save(output)
 
 

@@ -1,9 +1,9 @@
 """The most similar classes of MNIST, Fashion-MNIST and CIFAR-10 against those the paper names, over 10 seeds.
 
-Sizes are those of the paper's code where it has them. For each seed: the most similar pairs, by the cosine of the
-filters and of what classes are familiar with, and the rank correlation of both with the errors on the first 2000 test
-rows. Prints a table, writes benchmarks/results/similar_classes.json and docs/images/similarity.png. Takes about ten
-minutes.
+Sizes, pairs and names are those of `flybloom reproduce similarity`. For each seed: the most similar pairs, by the
+cosine of the filters and of what classes are familiar with, and the rank correlation of both with the errors on the
+first 2000 test rows. Prints a table, writes benchmarks/results/similar_classes.json and docs/images/similarity.png.
+Takes about ten minutes.
 
     python benchmarks/similar_classes.py [SEEDS]
 """
@@ -20,8 +20,10 @@ import numpy as np
 from scipy.stats import spearmanr
 from sklearn.metrics import confusion_matrix
 
-from datasets import load_split
+from datasets import folder
 from flybloom import FlyBloomClassifier
+from flybloom.datasets import Dataset, load
+from flybloom.paper.experiments.similarity import KINDS, THEIR_PAIRS, class_names, model_for
 from flybloom.plots import ClassSimilarityDisplay
 
 mpl.use("agg")
@@ -29,35 +31,21 @@ from matplotlib import pyplot as plt
 
 ROOT = Path(__file__).resolve().parents[1]
 N_TEST = 2000
-PROBLEMS = {  # m, s, rho, c; and the paper's two most similar pairs
-    "mnist": ((170128, 20, 26, 0.49), [(4, 9), (7, 9)]),
-    "fashion_mnist": ((108192, 82, 8, 0.2), [(1, 3), (2, 4)]),
-    "cifar10_grey": ((222208, 26, 26, 0.49), [(8, 9), (1, 9)]),
-}
-NAMES = {
-    "mnist": [str(digit) for digit in range(10)],
-    "fashion_mnist": ["T-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "boot"],
-    "cifar10_grey": ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"],
-}
 
 
-def measure(name: str, seed: int, data: tuple[np.ndarray, ...]) -> tuple[dict, FlyBloomClassifier]:
+def measure(name: str, seed: int, data: Dataset) -> tuple[dict, FlyBloomClassifier]:
     """Return what one seed gives, and its model."""
-    (m, s, rho, c), _ = PROBLEMS[name]
-    X, y, X_test, y_test = data
-    model = FlyBloomClassifier(
-        m, n_connections=s, n_winners=rho, decay=c, signed=False, scaling="none", random_state=seed
-    )
+    model = model_for(name, data.d, seed, n_jobs=None)
     start = time.perf_counter()
-    model.fit(X, y)
+    model.fit(data.X, data.y)
     record: dict = {"set": name, "seed": seed, "seconds": time.perf_counter() - start}
-    errors = confusion_matrix(y_test[:N_TEST], model.predict(X_test[:N_TEST]))
+    errors = confusion_matrix(data.y_test[:N_TEST], model.predict(data.X_test[:N_TEST]))
     pairs = np.triu_indices(10, 1)
-    for of in ("filters", "familiarity"):
-        similarity = model.class_similarity(of=of)
-        order = [(int(a), int(b)) for a, b, _ in model.most_similar_classes(45, of=of)]
+    for of in KINDS:
+        similarity = model.class_similarity(kind=of)
+        order = [(int(a), int(b)) for a, b, _ in model.most_similar_classes(45, kind=of)]
         record[of] = {
-            "ranks": [order.index(pair) + 1 for pair in PROBLEMS[name][1]],
+            "ranks": [order.index(pair) + 1 for pair in THEIR_PAIRS[name]],
             "top": order[:4],
             "low": float(similarity[pairs].min()),
             "high": float(similarity[pairs].max()),
@@ -66,17 +54,17 @@ def measure(name: str, seed: int, data: tuple[np.ndarray, ...]) -> tuple[dict, F
     return record, model
 
 
-def draw(models: dict[str, FlyBloomClassifier]) -> None:
+def draw(models: dict[str, FlyBloomClassifier], names: dict[str, list[str]]) -> None:
     """Draw both similarities and the tree of each data set."""
     figure, panels = plt.subplots(len(models), 3, figsize=(13, 4 * len(models)), layout="constrained")
     for row, (name, model) in zip(panels, models.items(), strict=True):
-        for axes, of in zip(row, ("filters", "familiarity"), strict=False):
-            display = ClassSimilarityDisplay(model.class_similarity(of=of), display_labels=NAMES[name])
+        for axes, of in zip(row, KINDS, strict=False):
+            display = ClassSimilarityDisplay(model.class_similarity(kind=of), display_labels=names[name])
             display.plot(ax=axes, values_format=".3f" if of == "filters" else ".2f", colorbar=False)
             for text in display.text_[display.text_ != None]:  # noqa: E711  # elementwise
                 text.set_fontsize(6.5)
             axes.set(title=f"{name}: cosine of {of}", xlabel="", ylabel="")
-        tree = ClassSimilarityDisplay(model.class_similarity(of="familiarity"), display_labels=NAMES[name])
+        tree = ClassSimilarityDisplay(model.class_similarity(kind="familiarity"), display_labels=names[name])
         tree.plot(kind="dendrogram", ax=row[2])
         row[2].tick_params(axis="x", rotation=90 if name != "mnist" else 0)
         row[2].set(title=f"{name}: tree of familiarity", xlabel="")
@@ -85,9 +73,10 @@ def draw(models: dict[str, FlyBloomClassifier]) -> None:
 
 def main(n_seeds: int) -> None:
     """Measure, print, save, draw."""
-    records, first = [], {}
-    for name, (_, pairs) in PROBLEMS.items():
-        data = load_split(name)
+    records, first, names = [], {}, {}
+    for name, pairs in THEIR_PAIRS.items():
+        data = load(name, folder())
+        names[name] = class_names(data)
         for seed in range(n_seeds):
             record, model = measure(name, seed, data)
             records.append(record)
@@ -97,14 +86,14 @@ def main(n_seeds: int) -> None:
                 file=sys.stderr,
                 flush=True,
             )
-        for of in ("filters", "familiarity"):
+        for of in KINDS:
             mine = [record[of] for record in records if record["set"] == name]
             both = sum(sorted(r["ranks"]) == [1, 2] for r in mine)
             in_order = sum(r["ranks"] == [1, 2] for r in mine)
             ranks = [f"{np.mean([r['ranks'][i] for r in mine]):.1f}" for i in (0, 1)]
             follows = np.mean([r["follows_errors"] for r in mine])
             low, high = np.mean([r["low"] for r in mine]), np.mean([r["high"] for r in mine])
-            named = ", ".join(f"({NAMES[name][a]}, {NAMES[name][b]})" for a, b in pairs)
+            named = ", ".join(f"({names[name][a]}, {names[name][b]})" for a, b in pairs)
             print(
                 f"| {name} | {named} | {of} | {both}/{n_seeds} | {in_order}/{n_seeds} | {', '.join(ranks)} "
                 f"| {low:.3f} to {high:.3f} | {follows:.2f} |",
@@ -112,7 +101,7 @@ def main(n_seeds: int) -> None:
             )
     path = ROOT / "benchmarks" / "results" / "similar_classes.json"
     path.write_text(json.dumps(records, indent=1))
-    draw(first)
+    draw(first, names)
 
 
 if __name__ == "__main__":

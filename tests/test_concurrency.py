@@ -26,6 +26,12 @@ def small():
     return FlyBloomClassifier(300, n_winners=16, scaling="none", random_state=0)
 
 
+def table_of(model):
+    """The table of counts itself, without telling the model that somebody has it."""
+    with model.reading_learned() as learned:
+        return learned.counts.table
+
+
 def blocks_of(digits):
     """Blocks of which each brings a new class, so that the shape of everything learned changes."""
     X, y = digits
@@ -120,15 +126,15 @@ def test_learning_a_row_copies_no_table_unless_somebody_reads_it(digits):
     X, y = digits
     model = small().fit(X, y)
     model.partial_fit(X[:1], y[:1])
-    table = model._counts
+    table = table_of(model)
     model.predict(X[:1])
     model.partial_fit(X[:1], y[:1])
-    assert model._counts is table
-    with model._reading() as learned:
-        before = learned.counts.copy()
+    assert table_of(model) is table
+    with model.reading_learned() as learned:
+        before = learned.counts.table.copy()
         model.partial_fit(X[:1], y[:1])
-        assert_array_equal(learned.counts, before)
-    assert model._counts is not table
+        assert_array_equal(learned.counts.table, before)
+    assert table_of(model) is not table
 
 
 def test_a_failed_block_is_invisible_to_other_threads(digits):

@@ -296,10 +296,13 @@ def test_workers_are_sent_neither_connections_nor_counts(digits):
     """Seed and parameters only, and the connections are drawn once in a process."""
     X, y = digits
     model = small(n_components=30_000).fit(X, y)
-    learner = distributed._learner(model, None, has_names=False)
-    assert len(pickle.dumps(_worker.Job(learner, X.dtype, True, 1))) < 5000
-    copies = [_worker.with_shared_projection(pickle.loads(pickle.dumps(learner))) for _ in range(2)]  # noqa: S301
-    assert copies[0]._projection is copies[1]._projection
+    with model.learning() as session:
+        learned = session.learned._replace(counts=session.learned.counts.emptied())
+        encoder = learned.hasher.encoder
+        job = _worker.Job(session.recipe, encoder, X.dtype, True, False, True, 1, learned=learned)
+        assert len(pickle.dumps(job)) < 6000
+    copies = [_worker.with_kept_projection(pickle.loads(pickle.dumps(learned.hasher))) for _ in range(2)]  # noqa: S301
+    assert copies[0].projection is copies[1].projection
 
 
 def test_columns_of_a_block_must_have_the_names_of_the_others(frame):

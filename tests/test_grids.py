@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import ParameterGrid
 
-from flybloom._internal.validation import resolve_n_components, resolve_n_connections, resolve_n_winners
+from flybloom.core.hashing.sizes import Sizes
 from flybloom.estimators.tuning.grids import NAMES, candidates
 
 
@@ -12,8 +12,7 @@ from flybloom.estimators.tuning.grids import NAMES, candidates
 def test_auto_contains_the_defaults(n_features):
     """So a search is never worse on its splits than the classifier as it comes; and all settings differ."""
     settings = candidates(dict.fromkeys(NAMES, "auto"), n_features)
-    m = resolve_n_components("auto", n_features)
-    default = (m, resolve_n_connections("auto", n_features), resolve_n_winners("auto", m))
+    default = Sizes().for_features(n_features)
     assert any(setting[1:] == default and setting.params["decay"] == 0.4 for setting in settings)
     assert len({(setting[1:], setting.params["decay"]) for setting in settings}) == len(settings)
 

@@ -33,7 +33,7 @@ def test_the_classes_most_confused_are_among_the_most_similar(digits):
     model = FlyBloomClassifier(512, n_winners=4, random_state=0).fit(X[::2], y[::2])
     errors = confusion_matrix(y[1::2], model.predict(X[1::2]))
     errors = (errors + errors.T)[np.triu_indices(10, 1)]
-    similarity = model.class_similarity(of="familiarity")[np.triu_indices(10, 1)]
+    similarity = model.class_similarity(kind="familiarity")[np.triu_indices(10, 1)]
     assert np.corrcoef(np.argsort(np.argsort(errors)), np.argsort(np.argsort(similarity)))[0, 1] > 0.5
 
 
@@ -58,9 +58,9 @@ def test_profiles_look_like_the_class(digits, model):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda model, _: model.class_similarity(of="x"), "The 'of' parameter must be one of .* Got 'x' instead"),
+        (lambda model, _: model.class_similarity(kind="x"), "The 'kind' parameter must be one of .* Got 'x' instead"),
         (lambda model, X: model.explain(X, 77), "Labels must be among those learned.*Got .*77.* instead"),
-        (lambda model, X: model.explain(X, of="x"), "The 'of' parameter"),
+        (lambda model, X: model.explain(X, kind="x"), "The 'kind' parameter"),
         (lambda model, X: model.explain(X[:, :3]), "X has 3 features, but FlyBloomClassifier is expecting 64"),
         (lambda model, X: model.leave_one_out_novelty(X, np.full(len(X), 12)), "Labels must be among those learned"),
     ],
@@ -80,7 +80,7 @@ def test_a_model_that_learned_nothing_says_so(method):
 
 def test_similarity_is_drawn_with_its_numbers_and_labels(model):
     """A cell for each pair, none on the diagonal, names at both axes."""
-    display = ClassSimilarityDisplay.from_estimator(model, of="familiarity")
+    display = ClassSimilarityDisplay.from_estimator(model, similarity="familiarity")
     assert display.text_[4, 4] is None
     assert display.text_[3, 9].get_text() == f"{display.similarity[3, 9]:.2f}"
     assert [tick.get_text() for tick in display.ax_.get_yticklabels()] == [str(digit) for digit in range(10)]
@@ -109,8 +109,8 @@ def test_profiles_and_shares_are_drawn_as_images_or_bars(model, digits):
     assert len(bars.axes_) == 2
     assert len(bars.axes_[0].patches) == 5
     assert bars.axes_[0].get_title() == "0 against 8"
-    difference = model.explain(digits[0][:2], [0, 1], of="familiarity") - model.explain(
-        digits[0][:2], 8, of="familiarity"
+    difference = model.explain(digits[0][:2], [0, 1], kind="familiarity") - model.explain(
+        digits[0][:2], 8, kind="familiarity"
     )
     np.testing.assert_array_equal(bars.shares, difference)
     with pytest.raises(ValueError, match=r"must hold at least 10 axes. Got 1 instead"):

@@ -47,13 +47,13 @@ def test_what_was_not_met_for_long_becomes_novel_again(digits_split):
     assert_array_equal(model.counts_, never.counts_)
 
 
-def test_anchors_show_how_far_a_row_is(rng):
+def test_bias_columns_show_how_far_a_row_is(rng):
     """Without them a row ten times as far in the same direction looks the same."""
     X = rng.standard_normal((500, 10))
     X -= X.mean(axis=0)
     near, far = X[:50], 10 * X[:50]
     with_anchors = FlyBloomNovelty(random_state=0).fit(X)
-    without = FlyBloomNovelty(anchors=0, random_state=0).fit(X)
+    without = FlyBloomNovelty(bias_columns=0, random_state=0).fit(X)
     assert (with_anchors.novelty(far) > with_anchors.novelty(near) + 0.1).mean() > 0.9
     assert abs(without.novelty(far) - without.novelty(near)).max() < 0.01
 

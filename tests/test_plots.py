@@ -8,7 +8,9 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 from flybloom import FlyBloomClassifierCV
-from flybloom.plots import TuningDisplay
+from flybloom.plots import ClassProfileDisplay, ClassSimilarityDisplay, FeatureShareDisplay, TuningDisplay
+
+PRICES = ["$1 to $5", r"$\frac{$", r"\$_^{"]  # no formulas
 
 
 @pytest.fixture
@@ -72,3 +74,36 @@ def test_without_matplotlib_the_error_says_what_to_install(search, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install 'flybloom\[plots\]'"):
         TuningDisplay.from_estimator(search)
+
+
+def shown(figure):
+    """What is read in a figure once it is drawn: texts between dollars would be formulas, or break."""
+    cbook = pytest.importorskip("matplotlib.cbook")
+    figure.canvas.draw()
+    texts = [text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))]
+    assert not any(cbook.is_math_text(text) for text in texts)
+    return [text.replace(r"\$", "$") for text in texts]
+
+
+@pytest.mark.usefixtures("pyplot")
+def test_dollars_are_shown_as_they_are(rng):
+    """In labels, titles and names of features, of every display."""
+    similarity = ClassSimilarityDisplay(np.eye(3) + 0.5, display_labels=PRICES)
+    for kind in ("heatmap", "dendrogram"):
+        assert set(PRICES) <= set(shown(similarity.plot(kind=kind).figure_))
+    profiles = ClassProfileDisplay(rng.random((3, 3)), display_labels=PRICES, feature_names=PRICES).plot()
+    shares = FeatureShareDisplay(rng.random((3, 3)), titles=PRICES, feature_names=PRICES).plot()
+    for display in (profiles, shares):
+        texts = shown(display.figure_)
+        assert all(texts.count(price) >= 4 for price in PRICES)  # a title, and a bar in each of three panels
+    tuning = TuningDisplay(np.eye(1, 3), x_values=PRICES, y_values=["$a$"], x="decay", y="decay", score_name="$b$")
+    assert {*PRICES, "$a$", "best mean $b$"} <= set(shown(tuning.plot().figure_))
+
+
+@pytest.mark.usefixtures("pyplot")
+def test_features_of_one_name_have_a_bar_each():
+    """A table may have a column twice."""
+    display = FeatureShareDisplay([[0.5, 0.2, -0.1]], feature_names=["a", "b", "a"]).plot()
+    axes = display.axes_[0]
+    assert [bar.get_width() for bar in axes.patches] == [-0.1, 0.2, 0.5]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b", "a"]

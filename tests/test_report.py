@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_matrix, log_loss
 from sklearn.neighbors import KNeighborsClassifier
@@ -154,6 +155,17 @@ def test_labels_never_learned_count_as_mistakes(model, test_rows):
     assert "never learned" in render(found)
 
 
+def test_large_labels_of_another_type_stay_apart(digits):
+    """Whole numbers that are one and the same as floats."""
+    X, y = digits
+    labels = 2**53 + y % 2
+    model = FlyBloomClassifier(256, n_winners=8, random_state=0).fit(X[:1000], labels[:1000])
+    found = facts(model, X[1000:], labels[1000:].astype(np.uint64))
+    assert found["labels"] == [str(2**53), str(2**53 + 1)]
+    assert {**found, "timings": None} == {**facts(model, X[1000:], labels[1000:]), "timings": None}
+    assert found["pairs"][0]["mistakes"] == found["scores"]["mistakes"] > 0
+
+
 def test_many_classes_make_a_picture_instead_of_a_table(rng):
     """Thirty classes, of which two have no test rows."""
     X, y = rng.random((300, 12)), np.arange(300) % 30
@@ -162,6 +174,64 @@ def test_many_classes_make_a_picture_instead_of_a_table(rng):
     Page(page)
     assert page.count('class="picture"') == 3
     assert 'class="heat"' not in page
+
+
+@pytest.fixture(scope="module")
+def many():
+    """A model of 250 classes that it often confuses, with test rows, some of a label that it has not learned."""
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) % 250
+    X = rng.standard_normal((250, 12))[y] + 0.8 * rng.standard_normal((2000, 12))
+    model = FlyBloomClassifier(512, n_winners=8, class_weight="balanced", random_state=0).fit(X[:1000], y[:1000])
+    return model, X[1000:], np.where(y[1000:] == 7, 999, y[1000:])
+
+
+def test_pairs_of_many_classes_are_those_most_often_mistaken(many):
+    """What is said of pairs stays within bounds, is right, and is said of the hardest ones; classes are all there."""
+    model, X, y = many
+    found, predicted = facts(model, X, y), model.predict(X)
+    labels = np.array(found["labels"], int)
+    assert (len(labels), found["omitted_classes"], len(found["classes"])) == (100, 151, 251)
+    confusion = confusion_matrix(y, predicted, labels=[*range(250), 999])
+    at = np.where(labels == 999, 250, labels)
+    assert_array_equal(found["confusion"], confusion[np.ix_(at, at)])
+    mistakes = np.triu(confusion + confusion.T, 1)[:250, :250]
+    hardest = np.sort(mistakes[mistakes > 0])[::-1][:5]
+    assert [pair["mistakes"] for pair in found["pairs"]] == hardest.tolist()
+    learned = np.array(found["similarity"]["labels"], int)
+    for kind in ("filters", "familiarity"):
+        expected = model.class_similarity(kind=kind)[np.ix_(learned, learned)]
+        assert_array_equal(found["similarity"][kind], expected.round(6))
+    np.testing.assert_allclose([c["background"] for c in found["classes"][:-1]], model.filters_.mean(axis=1))
+    page = Page(render(found))
+    assert any("100 classes of 251" in text for text in page.texts)
+    assert any("200 of 251 classes" in text for text in page.texts)
+    assert len(render(found)) < 300_000
+
+
+def test_blocks_change_nothing(many, monkeypatch):
+    """Neither those of rows nor those of classes; sparse rows of any format can be cut."""
+    model, X, y = many
+    model = FlyBloomClassifier(512, n_winners=8, scaling="none", random_state=0).fit(X, y)
+    whole = facts(model, sparse.csr_matrix(X), y)
+    monkeypatch.setattr("flybloom.report.answers.VALUES_AT_ONCE", 250 * 30)
+    monkeypatch.setattr("flybloom.report.class_filters.VALUES_AT_ONCE", 512 * 7)
+    for rows in (X, sparse.csr_matrix(X), sparse.coo_matrix(X), X.tolist()):
+        assert {**facts(model, rows, y), "timings": None} == {**whole, "timings": None}
+
+
+def test_fewer_mistakes_than_pairs_are_filled_with_the_most_similar(many):
+    """Labels of the confusion are those tested most often, where nothing is mistaken."""
+    model, X, _ = many
+    y = model.predict(X)
+    found = facts(model, X, y)
+    assert found["scores"]["mistakes"] == 0
+    similarity = np.array(found["similarity"]["familiarity"])
+    assert [pair["similarity"] for pair in found["pairs"]] == pytest.approx(
+        np.sort(similarity[np.triu_indices(100, 1)])[::-1][:5], abs=1e-6
+    )
+    tested = np.sort(np.unique(y, return_counts=True)[1])[::-1]
+    assert sum(map(sum, found["confusion"])) == tested[:100].sum()
 
 
 def test_sparse_rows_and_one_class_are_reported(digits):

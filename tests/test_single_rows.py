@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from flybloom import FlyBloomClassifier
 from flybloom._internal import validation as _validation
 from flybloom._kernels.score import decay_table
-from flybloom.core.readout import filters
+from flybloom.core.readout.weight_table import common_table
 
 
 @pytest.fixture
@@ -21,11 +21,11 @@ def test_plain_rows_are_checked_as_all_others(model, digits, dtype, monkeypatch)
     """Types, orders and strides: what is let through is what scikit-learn lets through."""
     X = digits[0][:6].astype(dtype)
     for rows in (X, np.asfortranarray(X), X[::-2], X[:1]):
-        monkeypatch.setattr(_validation, "MOST_PLAIN_VALUES", 2**14)
-        short = _validation.check_rows(model, rows, reset=False)
+        monkeypatch.setattr(_validation, "MAX_PLAIN_VALUES", 2**14)
+        short = _validation.check_rows(rows, "FlyBloomClassifier", model._hasher.encoder)
         predicted = model.predict(rows)
-        monkeypatch.setattr(_validation, "MOST_PLAIN_VALUES", 0)
-        long = _validation.check_rows(model, rows, reset=False)
+        monkeypatch.setattr(_validation, "MAX_PLAIN_VALUES", 0)
+        long = _validation.check_rows(rows, "FlyBloomClassifier", model._hasher.encoder)
         assert short.dtype == long.dtype
         assert_array_equal(short, long)
         assert_array_equal(predicted, model.predict(rows))
@@ -72,7 +72,7 @@ def test_parameters_that_were_set_since_fit_are_checked(model, digits, parameter
 def test_tables_of_weights_are_long_enough_and_nobody_can_change_them(decay):
     """Kept or not, they begin with the weights that are asked for."""
     for most in (0, 1, 2, 1000, 200_000):
-        table = filters.table_of_weights(decay, np.array([most, 0]))
+        table = common_table(decay, most)
         expected = decay_table(decay, most + 1)
         assert table.size >= expected.size
         assert_array_equal(table[: expected.size], expected)

@@ -45,7 +45,7 @@ def test_training_equals_fit_of_all_rows(frame, folder, scaling, block_rows):
     told = []
     model = clone(SMALL).set_params(scaling=scaling)
     trained = train(
-        clone(model), folder, "label", block_rows=block_rows, progress=lambda what, rows: told.append((what, rows))
+        clone(model), folder, "label", block_rows=block_rows, on_progress=lambda what, rows: told.append((what, rows))
     )
     assert_same(trained, model.fit(frame.drop(columns="label"), frame["label"]))
     for what, passes in (("scaling", scaling != "none"), ("learning", 1)):
@@ -105,7 +105,7 @@ def interrupted_after(n_calls):
 @pytest.mark.parametrize("single_pass", [False, True])
 def test_an_interrupted_training_ends_as_if_nothing_had_happened(folder, tmp_path, single_pass):
     """At whatever block it was interrupted, and however often."""
-    options = {"block_rows": 128, "every_rows": 300, "every_seconds": None, "single_pass": single_pass}
+    options = {"block_rows": 128, "checkpoint_rows": 300, "checkpoint_seconds": None, "single_pass": single_pass}
     whole = train(clone(SMALL), folder, "label", **options)
     for n_calls in (0, 1, 9, 17, 20, 25, 33):
         checkpoint = tmp_path / f"checkpoint {n_calls}"
@@ -114,7 +114,7 @@ def test_an_interrupted_training_ends_as_if_nothing_had_happened(folder, tmp_pat
             try:
                 model = train(
                     clone(SMALL), folder, "label", **options, checkpoint=checkpoint, resume=True,
-                    progress=interrupted_after(n_calls),
+                    on_progress=interrupted_after(n_calls),
                 )  # fmt: skip
                 finished = True
                 break
@@ -127,7 +127,7 @@ def test_an_interrupted_training_ends_as_if_nothing_had_happened(folder, tmp_pat
 
 def test_changed_data_and_settings_are_refused(folder, frame, tmp_path):
     """With what has changed; nothing is overwritten."""
-    options = {"checkpoint": tmp_path / "checkpoint", "every_rows": 100}
+    options = {"checkpoint": tmp_path / "checkpoint", "checkpoint_rows": 100}
     train(clone(SMALL), folder, "label", **options)
     with pytest.raises(CheckpointError, match=r"holds a checkpoint of an earlier training. Resume it, or remove"):
         train(clone(SMALL), folder, "label", **options)

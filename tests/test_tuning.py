@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 )
 
 from flybloom import FlyBloomClassifier, FlyBloomClassifierCV
-from flybloom.estimators.tuning import memory
+from flybloom._internal import memory
 from flybloom.estimators.tuning.results import best_settings
 
 SMALL = {"n_components": [64, 200], "n_connections": [4], "n_winners": [4, 8], "decay": [0.2, 1.0], "random_state": 0}

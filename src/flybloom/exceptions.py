@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 
 
-class DifferentConstructionError(ValueError):
+class IncompatibleHashError(ValueError):
     """Two models hash differently, so their counts cannot be combined."""
 
 
@@ -27,8 +27,8 @@ class UnreachableError(SourceError):
     """A source of data is on the network, and the network does not answer."""
 
 
-def require_extra(module: str, extra: str) -> None:
-    """Say how to install what is missing, if a module of an extra is not there."""
+def require_extra(module: str, extra: str, owner: str = "This") -> None:
+    """Say who needs what and how to install it, if a module of an extra is not there."""
     if find_spec(module) is None:
-        msg = f"This needs {module}, which is not installed. Run: pip install 'flybloom[{extra}]'"
+        msg = f"{owner} needs {module}, which is not installed. Run: pip install 'flybloom[{extra}]'"
         raise ModuleNotFoundError(msg, name=module)

@@ -9,8 +9,9 @@ from numpy.testing import assert_array_equal
 import reference
 from flybloom._kernels import class_weights as kernels
 from flybloom._kernels.score import decay_table
-from flybloom.core.readout import class_weight as weighting
+from flybloom.core.counts.columns import add_rows
 from flybloom.core.readout import filters
+from flybloom.core.readout.leave_one_out import LeaveOneOut
 from flybloom.core.readout.scorer import Scorer
 from flybloom.estimators.tuning.held_out import HeldOutCounts, fold_splits, leave_one_out
 
@@ -66,12 +67,11 @@ def test_filters_and_novelty(hashed, c):
     winners, codes = hashed
     rows = np.bincount(codes)
     counts = np.zeros((M, 4), np.int32)
-    filters.add(winners, codes, np.ones(60, np.int64), counts)
+    add_rows(winners, codes, np.ones(60, np.int64), counts, np.zeros(4, np.int64))
     for weights in (np.array([0.4, 1.1, 3.0, 15.0]), np.ones(4), None):
         w = reference.weighted_filters(counts.T, c, np.ones(4) if weights is None else weights)
         assert_array_equal(filters.weights_of(counts, c, weights), w.T)
-        tables = weighting.class_tables(c, rows, weights)
-        novelty = Scorer(counts, rows, c, tables=tables).novelty(winners)
+        novelty = Scorer(counts, rows, c, weights).novelty(winners)
         assert_array_equal(novelty, reference.novelty(w, winners))
     assert_array_equal(novelty, Scorer(counts, rows, c).novelty(winners))
 
@@ -83,10 +83,8 @@ def test_left_out(hashed, class_weight, c):
     winners, codes = hashed
     rows = np.bincount(codes)
     counts = np.zeros((M, 4), np.int32)
-    filters.add(winners, codes, np.ones(60, np.int64), counts)
-    weights = weighting.left_out_weights(class_weight, np.arange(4), rows)
-    tables = weighting.class_tables(c, rows, weights)
-    found = filters.left_out_novelty_by_class(winners, codes, counts, rows, tables)
+    add_rows(winners, codes, np.ones(60, np.int64), counts, np.zeros(4, np.int64))
+    found = LeaveOneOut(counts, np.arange(4), rows, c, class_weight).novelty(winners, codes)
     given = None if class_weight == "balanced" else [0.2, 1, 5, 1]
     for i in range(60):
         rest = np.flatnonzero(np.arange(60) != i)

@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
 from flybloom._kernels.explain import add_profiles, add_shares
-from flybloom._kernels.left_out import left_out_novelty
 from flybloom._kernels.recovery import recovered_novelty
 from flybloom._kernels.score import decay_table, novelty
 from flybloom._kernels.similarity import add_products
-from flybloom.core.readout import class_weight as weighting
+from flybloom.core.readout.leave_one_out import LeaveOneOut
+from flybloom.core.readout.weight_table import table_by_class
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_products(learned, c):
     counts, _ = learned
     out = np.zeros((3, 3))
     weights = np.array([0.3, 1.0, 2.5])
-    add_products(counts, *weighting.class_tables(c, counts.max(axis=0), weights), out)
+    add_products(counts, *table_by_class(c, counts.max(axis=0), weights), out)
     w = reference.weighted_filters(counts.T, c, weights)
     assert_allclose(out, w @ w.T, rtol=1e-14)
 
@@ -37,8 +37,8 @@ def test_left_out(learned, c):
     """One count less in the own class; where there is none to take, the score stays."""
     counts, winners = learned
     codes = np.array([0, 1, 2, 0, 1, 2, 0])
-    table, out = decay_table(c, 9), np.empty((7, 3))
-    left_out_novelty(winners, codes, counts, table, out)
+    table = decay_table(c, 9)
+    out = LeaveOneOut(counts, np.arange(3), np.full(3, 8), c, None).novelty(winners, codes)
     for row in range(7):
         fewer = counts.copy()
         fewer[winners[row], codes[row]] = np.maximum(fewer[winners[row], codes[row]] - 1, 0)
@@ -68,7 +68,7 @@ def test_shares_and_profiles(learned, rng):
     connections = np.array([rng.permutation(5)[:3] for _ in range(12)], np.uint32)
     signs = rng.choice([-1, 1], (12, 3)).astype(np.int8)
     codes, weights, out = np.arange(7) % 3, np.array([0.3, 1.0, 2.5]), np.zeros((7, 5))
-    tables = weighting.class_tables(0.4, counts.max(axis=0), weights)
+    tables = table_by_class(0.4, counts.max(axis=0), weights)
     add_shares(rows, winners, codes, connections, signs, counts, *tables, out)
     w = reference.weighted_filters(counts.T, 0.4, weights)
     expected = [

@@ -86,8 +86,8 @@ def test_lists_are_made_only_where_they_pay(sparse_counts):
     """Enough classes, rows and zeros."""
     rows = sparse_counts.max(axis=0)
     enough = scoring.WORTH_LISTING * M
-    assert Scorer(sparse_counts, rows, 0.4, enough)._lists is not None
-    assert Scorer(sparse_counts, rows, 0.4, enough - 1)._lists is None
+    assert Scorer(sparse_counts, rows, 0.4, n_lookups=enough)._lists is not None
+    assert Scorer(sparse_counts, rows, 0.4, n_lookups=enough - 1)._lists is None
     few = np.ascontiguousarray(sparse_counts[:, : scoring.MANY_CLASSES - 1])
-    assert Scorer(few, few.max(axis=0), 0.4, enough)._lists is None
-    assert Scorer(np.ones_like(sparse_counts), np.ones(CLASSES, np.int64), 0.4, enough)._lists is None
+    assert Scorer(few, few.max(axis=0), 0.4, n_lookups=enough)._lists is None
+    assert Scorer(np.ones_like(sparse_counts), np.ones(CLASSES, np.int64), 0.4, n_lookups=enough)._lists is None

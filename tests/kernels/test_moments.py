@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from flybloom.core.encoding import standardise as scaling
-from flybloom.core.encoding.standardise import ColumnMoments, column_moments
+from flybloom.core.encoding import moments as scaling
+from flybloom.core.encoding.moments import ColumnMoments, column_moments
 
 EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 2.2e-308, 1.0, -1.0, 1e-30, 1e16, 3.0, 0.1, -1e150, 1.7e308, math.pi]
 
@@ -36,7 +36,7 @@ def test_moments_are_exact(rng, dtype):
 def test_moments_are_exact_over_the_whole_range_of_floats():
     """From the smallest number there is to nearly the largest, in one column."""
     rows = np.array(EXTREMES)[:, None]
-    moments = column_moments(rows)
+    moments = column_moments(rows, np.ones(len(rows), np.int64))
     assert (moments.sums[0], moments.squares[0]) == exact(rows[:, 0], [1] * len(rows))
 
 
@@ -50,16 +50,21 @@ def test_limbs_are_carried_before_they_overflow(rng):
 def test_moments_of_parts_add_up(rng, monkeypatch):
     """To those of the whole, in any order, with nothing as the empty element, and for any cut of the columns."""
     rows = rng.standard_normal((30, 4)) * 1e5
-    whole = column_moments(rows)
-    assert ColumnMoments() + column_moments(rows[20:]) + column_moments(rows[:20]) == whole
+    whole = column_moments(rows, np.ones(len(rows), np.int64))
+    assert (
+        ColumnMoments()
+        + column_moments(rows[20:], np.ones(len(rows[20:]), np.int64))
+        + column_moments(rows[:20], np.ones(len(rows[:20]), np.int64))
+        == whole
+    )
     monkeypatch.setattr(scaling, "COLUMNS_AT_ONCE", 3)
-    assert column_moments(rows) == whole
+    assert column_moments(rows, np.ones(len(rows), np.int64)) == whole
 
 
 def test_mean_and_deviation_survive_a_large_offset():
     """Where the naive formula loses every digit."""
     rows = np.array([[1e9 + 1], [1e9 + 2], [1e9 + 3]])
-    moments = column_moments(rows)
+    moments = column_moments(rows, np.ones(len(rows), np.int64))
     assert_array_equal(moments.means(), [1e9 + 2])
     assert_array_equal(moments.deviations(), [math.sqrt(2 / 3)])
 

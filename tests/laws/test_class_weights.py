@@ -31,7 +31,7 @@ def class_weights(draw):
 def outputs(model, X, y):
     """All that follows from the filters."""
     rows = [model.novelty(X), model.predict(X), model.decision_function(X), model.predict_proba(X), model.explain(X)]
-    return [*rows, model.leave_one_out_novelty(X, y), model.filters_, model.class_similarity(of="familiarity")]
+    return [*rows, model.leave_one_out_novelty(X, y), model.filters_, model.class_similarity(kind="familiarity")]
 
 
 @given(labelled_rows(), DECAYS)

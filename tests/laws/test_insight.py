@@ -23,7 +23,7 @@ def test_similarity_is_the_cosine_of_the_filters(rows, decay):
     """And of their complements, for what classes are familiar with."""
     model = classifier(decay=decay).fit(*rows)
     assert_array_equal(model.class_similarity(), reference.cosines(model.filters_))
-    assert_array_equal(model.class_similarity(of="familiarity"), reference.cosines(1 - model.filters_))
+    assert_array_equal(model.class_similarity(kind="familiarity"), reference.cosines(1 - model.filters_))
 
 
 @given(labelled_rows(), st.sampled_from(["filters", "familiarity"]))

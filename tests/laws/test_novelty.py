@@ -87,9 +87,9 @@ def test_fit_predict_judges_each_row_without_itself(rows, decay):
 
 
 @given(labelled_rows(integers=True), st.floats(0, 1))
-def test_anchors_are_constant_columns(rows, anchors):
+def test_bias_columns_are_constant_columns(rows, anchors):
     """Beside the standardised ones, and nothing else."""
-    model = detector(scaling="standard", anchors=anchors).fit(rows.X)
+    model = detector(scaling="standard", bias_columns=anchors).fit(rows.X)
     scaled = reference.standardise(rows.X)
     ones = np.ones((len(scaled), int(np.ceil(anchors * scaled.shape[1]))), np.float32)
     plain = detector(n_connections=model.n_connections_).fit(np.hstack([scaled, ones]))

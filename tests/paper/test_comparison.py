@@ -1,10 +1,9 @@
 """What is said of many data sets follows from the scores."""
 
-import numpy as np
 import pytest
 
 from flybloom.paper import comparison
-from flybloom.paper.scores import balanced_accuracy, best_of_each
+from flybloom.paper.scores import best_of_each
 
 
 def record(accuracy, balanced):
@@ -33,8 +32,3 @@ def test_ties_count_half():
     assert won["fraction"] == 0.625
     assert won["improvement"] == pytest.approx(0.25)
     assert comparison.wins([0.5, 0.5], [0.5, 0.5]) == {"fraction": 0.5, "improvement": 0.0, "p_value": 1.0}
-
-
-def test_balanced_accuracy_weighs_classes_alike():
-    """However many rows they have."""
-    assert balanced_accuracy(np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0])) == 0.5

@@ -3,7 +3,7 @@
 import pytest
 
 from flybloom.paper.experiments import hyperparameters
-from flybloom.paper.experiments.hyperparameter_shapes import checks, reference_table
+from flybloom.paper.hyperparameter_shapes import checks, reference_table
 
 SETTINGS = {"names": ["digits"], "most_components": 64, "fixed_components": [16, 64], "n_folds": 10, "seed": 0}
 FIXED = {"m": 256.0, "s": 0.3, "rho": 32, "c": 0.5}

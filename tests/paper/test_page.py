@@ -51,6 +51,18 @@ def test_markdown_shows_what_does_not_hold(folder):
     assert "Long" not in text
 
 
+def test_where_nothing_could_be_checked_the_page_says_so(folder):
+    """In words; and that the profile quick is too small to judge by."""
+    result = json.loads((folder / "vision" / "result.json").read_text())
+    (folder / "vision" / "result.json").write_text(json.dumps({**result, "checks": []}))
+    for profile, is_small in (("quick", True), ("standard", False)):
+        page = write_page(folder, profile).read_text()
+        for text in (page, (folder / "README.md").read_text()):
+            assert "nothing to check" in text
+            assert "0 of 0" not in text
+            assert ("too small to judge the paper by" in text) is is_small
+
+
 def test_every_profile_has_settings_for_every_experiment():
     """So that `flybloom reproduce all` leaves nothing out."""
     for profile in ("quick", "standard", "full"):

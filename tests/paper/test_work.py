@@ -35,7 +35,7 @@ def test_what_was_done_is_not_done_again(tmp_path):
     """Whatever the order; results come in the order that was asked for."""
     told = []
     first = run_units(units(tmp_path, 1, 2), tmp_path / "out")
-    again = run_units(units(tmp_path, 3, 2, 1), tmp_path / "out", tell=lambda *args: told.append(args))
+    again = run_units(units(tmp_path, 3, 2, 1), tmp_path / "out", on_progress=lambda *args: told.append(args))
     assert runs(tmp_path) == [1, 2, 3]
     assert list(again) == ["part/3", "part/2", "part/1"]
     assert {**first, "part/3": {"square": 9, "data": None}} == again

@@ -18,7 +18,7 @@ search = FlyBloomClassifierCV([64, 128], n_winners=0.1, decay="paper", cv="loo",
     X, [0, 1, 0, 1]
 )
 best: FlyBloomClassifier = search.best_estimator_
-pairs = model.most_similar_classes(2, of="familiarity")
+pairs = model.most_similar_classes(2, kind="familiarity")
 shares = model.explain(X, labels=1)
 detector = FlyBloomNovelty(contamination=0.1, recovery=100).fit(X).forget(X[:1], positions=[0])
 is_outlier = detector.predict(X) == -1

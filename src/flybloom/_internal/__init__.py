@@ -1,1 +1,1 @@
-"""What every room uses and no user sees: types, checks of what users pass, threads, scikit-learn's private names."""
+"""What every room uses and no user sees: types, checks, threads, files, pages, scores, scikit-learn's private names."""

@@ -10,5 +10,5 @@ Features: TypeAlias = Any  # (n, d): ndarray or CSR, of any numeric type
 Winners: TypeAlias = NDArray[np.uint32]  # (n, rho): which components win, the largest sum first
 Codes: TypeAlias = NDArray[np.int64]  # (n,): each row's class, as a position in classes_
 Weights: TypeAlias = NDArray[np.int64]  # (n,): how many copies each row stands for
-Counts: TypeAlias = NDArray[Any]  # (m, n_classes): how often each component won, int32 or int64
+CountTable: TypeAlias = NDArray[Any]  # (m, n_classes): how often each component won, int32 or int64
 Novelty: TypeAlias = NDArray[np.float64]  # (n, n_classes): small is familiar

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import assert_all_finite, check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
-from flybloom._internal.sklearn_compat import validate_parameter_constraints
+from flybloom._internal.sklearn_compat import check_feature_names, feature_names
 from flybloom._internal.typing import Array, Features, Weights
 
-MOST_WEIGHT = 2**29
+MAX_WEIGHT = 2**29
 PLAIN_TYPES = frozenset("bhilqBHILQfd")  # integers and floats of the usual widths
-MOST_PLAIN_VALUES = 2**14  # above, what looking costs does not matter
-
-# Chosen by measurement, see docs/defaults.md.
-AUTO_COMPONENTS = 32768
-AUTO_CONNECTIONS = 64
-AUTO_WINNERS = 128
+MAX_PLAIN_VALUES = 2**14  # above, what looking costs does not matter
 
 
 @contextmanager
@@ -33,11 +27,8 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        after = vars(estimator)
-        for name in after.keys() - before.keys():
-            del after[name]
-        # what did not change is not touched: other threads may be reading it
-        after.update({name: value for name, value in before.items() if name not in after or after[name] is not value})
+        vars(estimator).clear()
+        vars(estimator).update(before)
         raise
 
 
@@ -48,66 +39,123 @@ class NamedRows(NamedTuple):
     names: list[str]
 
 
-def check_rows(estimator: Any, X: Any, *, reset: bool) -> Features:
-    """Return `X` as a numeric array or canonical CSR matrix, finite, and with the features the estimator knows."""
-    if not reset and _are_few_plain_rows(X, estimator):
+class KnownFeatures(Protocol):
+    """What rows must have: so many columns, of these names if they have any."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Their names."""
+
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether rows may be sparse."""
+
+
+def check_new_rows(
+    X: Any, owner: str, *, takes_sparse: bool, min_rows: int = 1
+) -> tuple[Features, tuple[str, ...] | None]:
+    """Return the first rows that an estimator meets, as a numeric array or canonical CSR matrix, and their names."""
+    if isinstance(X, NamedRows):
+        return np.asarray(check_array(X.array, estimator=owner, input_name="X")), tuple(X.names)
+    names = feature_names(X)
+    rows = check_array(X, accept_sparse="csr", estimator=owner, input_name="X", ensure_min_samples=min_rows)
+    return _checked_format(rows, takes_sparse=takes_sparse), None if names is None else tuple(map(str, names))
+
+
+def check_rows(X: Any, owner: str, known: KnownFeatures, *, min_rows: int = 1) -> Features:
+    """Return rows as a numeric array or canonical CSR matrix, finite, and with the features that are known."""
+    if _are_few_plain_rows(X, known):
         return X
     if isinstance(X, NamedRows):
-        return _check_named_rows(estimator, X, reset=reset)
-    X = validate_data(estimator, X, accept_sparse="csr", reset=reset)
-    if sparse.issparse(X):
-        if estimator.scaling != "none":
+        if known.names is not None and tuple(X.names) != known.names:
             msg = (
-                "Cannot center sparse matrices: use `scaling='none'` instead. "
-                "See docstring for motivation and alternatives."
+                f"The feature names should match those that were passed during fit, {list(known.names)}. "
+                f"Got {X.names} instead. Choose the columns by name, in this order."
             )
             raise ValueError(msg)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-    return X
+        X = X.array
+    elif known.names is not None or feature_names(X) is not None:
+        check_feature_names(_stand_in(owner, known), X, reset=False)
+    rows = check_array(X, accept_sparse="csr", estimator=owner, input_name="X", ensure_min_samples=min_rows)
+    if rows.shape[1] != known.n_features:
+        msg = f"X has {rows.shape[1]} features, but {owner} is expecting {known.n_features} features as input."
+        raise ValueError(msg)
+    return _checked_format(rows, takes_sparse=known.takes_sparse)
 
 
-def _are_few_plain_rows(X: Any, estimator: Any) -> bool:
+def _stand_in(owner: str, known: KnownFeatures) -> Any:
+    """Return an object that scikit-learn's check of names can ask, and call by the name of the estimator."""
+    attributes: dict[str, Any] = {"n_features_in_": known.n_features}
+    if known.names is not None:
+        attributes["feature_names_in_"] = np.array(known.names, object)
+    return type(owner, (), attributes)()
+
+
+def _checked_format(rows: Features, *, takes_sparse: bool) -> Features:
+    """Return dense rows as they are, and sparse ones in canonical form, if sparse ones are taken at all."""
+    if not sparse.issparse(rows):
+        return rows
+    if not takes_sparse:
+        msg = (
+            "Cannot center sparse matrices: use `scaling='none'` instead. "
+            "See docstring for motivation and alternatives."
+        )
+        raise ValueError(msg)
+    if rows.nnz and not 0 <= int(rows.indices.min()) <= int(rows.indices.max()) < rows.shape[1]:
+        msg = (
+            f"X is a sparse matrix of {rows.shape[1]} columns, numbered from 0. Got column "
+            f"{int(rows.indices.max())} instead. Make it anew, with its true shape."
+        )
+        raise ValueError(msg)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def _are_few_plain_rows(X: Any, known: KnownFeatures) -> bool:
     """Return whether `X` is so plain and small that scikit-learn would return it as it is, after 0.1 ms of looking."""
     return (
         type(X) is np.ndarray
         and X.dtype.char in PLAIN_TYPES
         and X.ndim == 2  # noqa: PLR2004
-        and 0 < X.size <= MOST_PLAIN_VALUES
-        and X.shape[1] == getattr(estimator, "n_features_in_", None)
-        and not hasattr(estimator, "feature_names_in_")
+        and 0 < X.size <= MAX_PLAIN_VALUES
+        and X.shape[1] == known.n_features
+        and known.names is None
         and bool(np.isfinite(X).all())
     )
 
 
-def _check_named_rows(estimator: Any, X: NamedRows, *, reset: bool) -> Array:
-    """Do for rows with names what scikit-learn does for frames."""
-    names = list(getattr(estimator, "feature_names_in_", X.names))
-    if not reset and X.names != names:
+def check_labels(y: Any, n_rows: int | None = None) -> Array:
+    """Return `y` as a one-dimensional array of labels, one for each row; whole numbers stay exact."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu":  # nothing can be wrong but the length
+        labels = y
+    else:
+        labels = column_or_1d(_exact_integers(y), warn=True)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+    if n_rows is not None and labels.shape[0] != n_rows:
+        msg = f"Found input variables with inconsistent numbers of samples: {[n_rows, labels.shape[0]]}"
+        raise ValueError(msg)
+    return np.asarray(labels)
+
+
+def _exact_integers(y: Any) -> Any:
+    """Return whole numbers that numpy or scikit-learn would turn into floats as integers; anything else as it is."""
+    dtype: Any = getattr(y, "dtype", None)
+    if hasattr(dtype, "numpy_dtype") and getattr(dtype, "kind", "") in "iu" and not y.isna().any():  # pandas' Int64
+        return y.to_numpy(dtype.numpy_dtype)
+    if isinstance(y, list | tuple) and y and all(type(label) is int for label in y) and np.asarray(y).dtype.kind == "f":
         msg = (
-            f"The feature names should match those that were passed during fit, {names}. Got {X.names} instead. "
-            "Choose the columns by name, in this order."
+            f"The labels in y are whole numbers that no 64-bit type holds together, from {min(y)} to {max(y)}. "
+            "Convert y to strings."
         )
         raise ValueError(msg)
-    had_names = hasattr(estimator, "feature_names_in_")
-    if had_names:
-        rows = np.asarray(check_array(X.array, estimator=estimator, input_name="X"))
-    else:
-        rows = np.asarray(validate_data(estimator, X.array, reset=reset))
-    if reset:
-        estimator.n_features_in_ = rows.shape[1]
-        estimator.feature_names_in_ = np.array(X.names, object)
-    return rows
-
-
-def check_labels(y: Any, X: Features) -> Array:
-    """Return `y` as a one-dimensional array of labels, one for each row."""
-    y = column_or_1d(y, warn=True)
-    check_consistent_length(X, y)
-    assert_all_finite(y, input_name="y")
-    check_classification_targets(y)
-    return np.asarray(y)
+    return y
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> Weights:
@@ -125,7 +173,7 @@ def check_weights(sample_weight: Any, n_rows: int) -> Weights:
         raise ValueError(msg)
     is_numeric = weights.dtype.kind in "buif" and np.isfinite(weights).all()
     whole = weights.astype(np.int64) if is_numeric else None
-    if whole is None or (whole != weights).any() or (whole < 0).any() or (whole > MOST_WEIGHT).any():
+    if whole is None or (whole != weights).any() or (whole < 0).any() or (whole > MAX_WEIGHT).any():
         msg = (
             "sample_weight must hold whole numbers from 0 to 2**29, because a row of weight w counts as w copies. "
             f"Got {_first_bad_weight(weights)!r} instead. Round or rescale the weights."
@@ -140,36 +188,9 @@ def check_weights(sample_weight: Any, n_rows: int) -> Weights:
 def _first_bad_weight(weights: Array) -> Any:
     """Return the first weight that is not a whole number in range."""
     for weight in weights.tolist():
-        if not (isinstance(weight, int | float) and 0 <= weight <= MOST_WEIGHT and weight == int(weight)):
+        if not (isinstance(weight, int | float) and 0 <= weight <= MAX_WEIGHT and weight == int(weight)):
             return weight
     return weights.dtype.name
-
-
-def united_classes(old: Array, new: Array) -> Array:
-    """Return the sorted labels of both; labels of different kinds are refused."""
-    if old.size == 0:
-        return np.unique(new)
-    if new.size == 0:
-        return old
-    if _kind_of_labels(old) != _kind_of_labels(new):
-        msg = (
-            f"The labels in y are {_kind_of_labels(new)}, those learned before are {_kind_of_labels(old)}. "
-            "Convert y to the type of classes_."
-        )
-        raise ValueError(msg)
-    return np.union1d(old, new)
-
-
-def _kind_of_labels(labels: Array) -> str:
-    """Return what labels are, in a word."""
-    return "strings" if labels.dtype.kind in "OUST" else "numbers"
-
-
-@lru_cache(maxsize=64, typed=True)
-def check_parameters(owner: type, *values: Any) -> None:
-    """Refuse values of an estimator's parameters that its constraints exclude; remembers what was fine."""
-    constraints = owner._parameter_constraints  # type: ignore[attr-defined]  # noqa: SLF001
-    validate_parameter_constraints(constraints, dict(zip(constraints, values, strict=True)), owner.__name__)
 
 
 def resolve_seed(random_state: Any) -> int:
@@ -177,39 +198,3 @@ def resolve_seed(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-
-
-def resolve_n_components(n_components: int | float | str, n_features: int) -> int:
-    """Return m: an int as it is, a float as a multiple of the features."""
-    if n_components == "auto":
-        return AUTO_COMPONENTS
-    if isinstance(n_components, float | np.floating):
-        return max(1, round(n_components * n_features))
-    return int(n_components)
-
-
-def resolve_n_connections(n_connections: int | float | str, n_features: int) -> int:
-    """Return s: an int as it is, a float as a share of the features."""
-    if n_connections == "auto":
-        return max(1, min(round(n_features / 2), AUTO_CONNECTIONS))
-    if isinstance(n_connections, float | np.floating):
-        return max(1, round(n_connections * n_features))
-    if int(n_connections) > n_features:
-        msg = (
-            f"n_connections={n_connections} exceeds the {n_features} feature(s) of X. "
-            "Lower n_connections, or pass a float for a share of the features."
-        )
-        raise ValueError(msg)
-    return int(n_connections)
-
-
-def resolve_n_winners(n_winners: int | float | str, n_components: int) -> int:
-    """Return rho: an int as it is, a float as a share of the components."""
-    if n_winners == "auto":
-        return max(1, min(AUTO_WINNERS, n_components // 4))
-    if isinstance(n_winners, float | np.floating):
-        return max(1, round(n_winners * n_components))
-    if int(n_winners) > n_components:
-        msg = f"n_winners={n_winners} exceeds n_components_={n_components}. Lower n_winners or raise n_components."
-        raise ValueError(msg)
-    return int(n_winners)

@@ -6,12 +6,10 @@ flybloom costs neither.
 """
 
 from importlib import import_module
+from pkgutil import iter_modules
 from types import ModuleType
 
-FILES = frozenset(
-    {"class_weights", "connections", "count", "explain", "hadamard", "held_out", "left_out", "lists", "moments"}
-    | {"recovery", "score", "similarity", "sparse", "wide", "winners"}
-)
+FILES = frozenset(file.name for file in iter_modules(__path__) if not file.name.startswith("_"))
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -13,7 +13,7 @@ from flybloom._kernels._jit import kernel
 
 LANES = 8  # decays side by side
 FRACTION_BITS = 40  # of a weight; the next would change the power by less than one part in 10^12
-OTHER, OWN, OTHER_IF_ALONE = 0, 1, 2  # tables of left-out rows: see `left_out_novelty_by_class`
+OTHER, OWN, OTHER_IF_ALONE = 0, 1, 2  # tables of left-out rows: see `leave_one_out_novelty`
 
 
 @kernel
@@ -107,7 +107,7 @@ def novelty_by_class(winners: Array, counts: Array, table: Array, starts: Array,
 
 
 @kernel
-def left_out_novelty_by_class(
+def leave_one_out_novelty(
     winners: Array, codes: Array, counts: Array, class_count: Array, table: Array, starts: Array, lasts: Array,
     out: Array,
 ) -> None:  # fmt: skip
@@ -136,7 +136,7 @@ def left_out_novelty_by_class(
 
 
 @kernel
-def held_out_novelty_by_class(
+def cross_validated_novelty_by_class(
     winners: Array, counts: Array, codes: Array, leaves_itself: bool, class_count: Array, tables: Array, starts: Array,
     lasts: Array, out: Array,
 ) -> None:  # fmt: skip
@@ -155,7 +155,7 @@ def held_out_novelty_by_class(
     tables : (n, 8) float64 array
         Weights by count, one column for each decay.
     starts, lasts : (1, n_classes) int64 array, or (3, n_classes) if each row leaves itself
-        See `left_out_novelty_by_class`.
+        See `leave_one_out_novelty`.
     out : (n_decays, n, n_classes) float64 array
     """
     n_decays, n_classes, rho = out.shape[0], counts.shape[1], winners.shape[1]

@@ -75,7 +75,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_prototypes = n_prototypes
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context
     def fit(self, X: Any, y: Any) -> PrototypeClassifier:
         """Find the prototypes of each class.
 
@@ -93,7 +93,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         with unchanged_on_error(self):
             X = validate_data(self, X, dtype=[np.float64, np.float32])
-            classes, codes = np.unique(check_labels(y, X), return_inverse=True)
+            classes, codes = np.unique(check_labels(y, X.shape[0]), return_inverse=True)
             self._require_enough_rows(classes, codes)
             seed = resolve_seed(self.random_state)
             self.prototypes_ = np.concatenate([self._centres(X[codes == i], seed) for i in range(classes.size)])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from flybloom._internal.scores import accuracy, balanced_accuracy
 from flybloom._internal.typing import Array
 from flybloom.baselines.grids import Baseline, Params
 from flybloom.baselines.neighbours import predictions_for_each_k
@@ -191,14 +192,7 @@ def _record(params: Params, predictions: list[Array], y: Array, splits: list[Spl
     truths = [y[test] for _, test in splits]
     return Record(
         dict(params),
-        tuple(float((truth == predicted).mean()) for truth, predicted in zip(truths, predictions, strict=True)),
+        tuple(accuracy(truth, predicted) for truth, predicted in zip(truths, predictions, strict=True)),
         tuple(balanced_accuracy(truth, predicted) for truth, predicted in zip(truths, predictions, strict=True)),
         seconds,
     )
-
-
-def balanced_accuracy(truth: Array, predicted: Array) -> float:
-    """Return the mean over the classes in `truth` of the share that is right."""
-    _, codes = np.unique(truth, return_inverse=True)
-    n_right = np.bincount(codes, weights=truth == predicted)
-    return float((n_right / np.bincount(codes)).mean())

@@ -17,7 +17,7 @@ from flybloom.core.readout import filters
 
 FEWEST = 2  # components, as in the authors' code
 VALUES_AT_ONCE = 2**22  # bounds the directions, and the projections of a block of rows
-MOST_AT_ONCE = 4096  # components hashed together
+MAX_AT_ONCE = 4096  # components hashed together
 KEY_BITS = 64  # of the hash, for the choice between classes that tie
 
 
@@ -37,7 +37,7 @@ def direction_blocks(
     at each cut, and after `most` directions or those that are needed for the keys of ties.
     """
     generator = np.random.Generator(np.random.Philox(key=seed))
-    step = max(KEY_BITS, min(most or MOST_AT_ONCE, MOST_AT_ONCE, VALUES_AT_ONCE // n_features))
+    step = max(KEY_BITS, min(most or MAX_AT_ONCE, MAX_AT_ONCE, VALUES_AT_ONCE // n_features))
     begin = 0
     for cut in cuts:
         while begin < cut:
@@ -149,7 +149,7 @@ class SimHashBloomClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         tags.classifier_tags.poor_score = True
         return tags
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    @fit_context
     def fit(self, X: Any, y: Any) -> SimHashBloomClassifier:
         """Enter the rows into the filters of their classes.
 
@@ -167,7 +167,7 @@ class SimHashBloomClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """
         with unchanged_on_error(self):
             X = validate_data(self, X, dtype=np.float64)
-            classes, codes = np.unique(check_labels(y, X), return_inverse=True)
+            classes, codes = np.unique(check_labels(y, X.shape[0]), return_inverse=True)
             self.seed_ = resolve_seed(self.random_state)
             self.n_components_ = resolve_size(self.n_components, X.shape[1])
             never = np.ones((classes.size, self.n_components_), bool)

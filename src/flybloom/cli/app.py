@@ -15,7 +15,7 @@ import flybloom
 from flybloom.cli import commands
 from flybloom.exceptions import (
     CheckpointError,
-    DifferentConstructionError,
+    IncompatibleHashError,
     ModelFileError,
     NeverLearnedError,
     SourceError,
@@ -25,7 +25,7 @@ EXIT_CODES: dict[type[BaseException], int] = {  # the first that fits; documente
     KeyboardInterrupt: 130,
     SourceError: 3,
     ModelFileError: 4,
-    DifferentConstructionError: 5,
+    IncompatibleHashError: 5,
     NeverLearnedError: 5,
     CheckpointError: 6,
     ValueError: 1,

@@ -10,6 +10,7 @@ from flybloom.exceptions import SourceError
 
 if TYPE_CHECKING:
     from flybloom import FlyBloomClassifier
+    from flybloom.estimators.counting import CountingEstimator
 
 HELP = "Work on a Dask cluster: the address of its scheduler, or local for one on this machine. Parquet and CSV only."
 
@@ -38,15 +39,22 @@ def read_frame(source: str, columns: list[str] | None) -> Any:
 
 
 def train(
-    model: FlyBloomClassifier, source: str, target: str, features: list[str] | None, address: str, *, progress: bool
+    model: CountingEstimator,
+    source: str,
+    target: str | None,
+    features: list[str] | None,
+    address: str,
+    *,
+    progress: bool,
 ) -> None:
     """Learn from a source on a cluster; the model equals the one of a single machine, bit for bit."""
     from flybloom import distributed  # noqa: PLC0415 - an extra
     from flybloom.distributed._session import connect  # noqa: PLC0415
 
     with connect(address):
-        frame = read_frame(source, None if features is None else [*features, target])
-        if target not in frame.columns:
+        labels = [] if target is None else [target]
+        frame = read_frame(source, None if features is None else [*features, *labels])
+        if target is not None and target not in frame.columns:
             msg = f"{source}: there is no column {target!r}. Found: {', '.join(map(str, frame.columns))}."
             raise SourceError(msg)
         distributed.fit(model, frame, target, progress=progress)

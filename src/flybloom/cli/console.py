@@ -35,7 +35,7 @@ def progress(total: int | None) -> Iterator[Callable[[str, int], None]]:
     columns = TextColumn("{task.description}"), BarColumn(), Rate(), TimeRemainingColumn()
     with Progress(*columns, console=Console(stderr=True)) as display:
 
-        def tell(stage: str, rows: int) -> None:
+        def on_progress(stage: str, rows: int) -> None:
             nonlocal total
             if stage not in bars:
                 for before in bars.values():  # the first pass has counted the rows for the second
@@ -43,7 +43,7 @@ def progress(total: int | None) -> Iterator[Callable[[str, int], None]]:
                 bars[stage] = display.add_task(stage, total=total)
             display.advance(bars[stage], rows)
 
-        yield tell
+        yield on_progress
 
 
 @contextmanager
@@ -59,10 +59,10 @@ def count_progress(title: str) -> Iterator[Callable[[str, int, int], None]]:
     with Progress(*columns, console=Console(stderr=True)) as display:
         bar = display.add_task(title, total=None)
 
-        def tell(done: str, n_done: int, total: int) -> None:
+        def on_progress(done: str, n_done: int, total: int) -> None:
             display.update(bar, description=f"{title}: {done}", completed=n_done, total=total)
 
-        yield tell
+        yield on_progress
 
 
 def print_result(result: dict[str, Any], *, as_json: bool) -> None:

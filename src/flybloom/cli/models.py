@@ -13,21 +13,34 @@ if TYPE_CHECKING:
     from flybloom import FlyBloomClassifier
     from flybloom._internal.typing import Array, Features
     from flybloom.blocks import Block, Blocks
+    from flybloom.estimators.counting import CountingEstimator
 
 
-def load_classifier(path: Path, n_jobs: int | None = None) -> FlyBloomClassifier:
-    """Load a model that is a classifier."""
-    from flybloom import FlyBloomClassifier, load  # noqa: PLC0415 - heavy
+def load_model(path: Path, n_jobs: int | None = None) -> CountingEstimator:
+    """Load a model that learns, of whatever kind."""
+    from flybloom import load  # noqa: PLC0415 - heavy
+    from flybloom.estimators.counting import CountingEstimator  # noqa: PLC0415
 
     model = load(path)
-    if not isinstance(model, FlyBloomClassifier):
-        msg = f"{path} is a {type(model).__name__}. Expected a FlyBloomClassifier, as `flybloom train` makes it."
+    if not isinstance(model, CountingEstimator):
+        msg = f"{path} is a {type(model).__name__}. Expected a model that learns, as `flybloom train` makes it."
         raise ModelFileError(msg)
     return model if n_jobs is None else model.set_params(n_jobs=n_jobs)
 
 
-def blocks_for(model: FlyBloomClassifier, source: str, target: str | None, block_rows: int) -> Blocks:
-    """Return the blocks of a source, with the features that the model knows."""
+def load_classifier(path: Path, n_jobs: int | None = None) -> FlyBloomClassifier:
+    """Load a model that is a classifier."""
+    from flybloom import FlyBloomClassifier  # noqa: PLC0415 - heavy
+
+    model = load_model(path, n_jobs)
+    if not isinstance(model, FlyBloomClassifier):
+        msg = f"{path} is a {type(model).__name__}. Expected a FlyBloomClassifier, as `flybloom train` makes it."
+        raise ModelFileError(msg)
+    return model
+
+
+def blocks_for(model: CountingEstimator, source: str, target: str | None, block_rows: int) -> Blocks:
+    """Return the blocks of a source, with the features that the model knows, and labels if it needs any."""
     from flybloom import read_blocks  # noqa: PLC0415 - heavy
 
     names = getattr(model, "feature_names_in_", None)
@@ -38,6 +51,12 @@ def blocks_for(model: FlyBloomClassifier, source: str, target: str | None, block
         n_features=model.n_features_in_,
         block_rows=block_rows,
     )
+
+
+def learned_facts(model: CountingEstimator) -> dict[str, int]:
+    """Return what is printed of what a model has learned: classes, where it has any, and rows."""
+    classes = {"classes": model.classes_.size} if model.needs_labels else {}
+    return {**classes, "rows": model.n_rows_learned() or 0}
 
 
 def read_all(blocks: Blocks) -> tuple[Features, Array]:
@@ -62,9 +81,9 @@ def read_all(blocks: Blocks) -> tuple[Features, Array]:
 def for_each_block(blocks: Blocks, stage: str, use: Callable[[Block], object]) -> int:
     """Call `use` with each block, show progress, and return the number of rows."""
     n_rows = 0
-    with progress(blocks.n_rows()) as tell:
+    with progress(blocks.n_rows()) as on_progress:
         for block in blocks:
             use(block)
             n_rows += len(block)
-            tell(stage, len(block))
+            on_progress(stage, len(block))
     return n_rows

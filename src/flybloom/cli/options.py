@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +29,43 @@ def names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
+class Scaling(StrEnum):
+    """What is done to the columns before hashing."""
+
+    NONE = "none"
+    CENTER = "center"
+    STANDARD = "standard"
+
+
+def given_options(context: typer.Context) -> set[str]:
+    """Return the names of the parameters that were given on the command line, even if as their defaults."""
+    return {
+        name
+        for name in context.params
+        if (source := context.get_parameter_source(name)) is not None and source.name == "COMMANDLINE"
+    }
+
+
+def refuse_together(given: set[str], option: str, others: tuple[str, ...], remedy: str = "Leave them out.") -> None:
+    """Refuse options that would be ignored beside another one."""
+    ignored = [f"--{name.replace('_', '-')}" for name in others if name in given]
+    if ignored:
+        msg = f"{option} does not go with {', '.join(ignored)}. {remedy}"
+        raise typer.BadParameter(msg)
+
+
+def require_target(target: str | None, *, is_needed: bool) -> None:
+    """Refuse to go on without labels where they are needed, and with labels that would be ignored."""
+    if is_needed and target is None:
+        msg = "this model learns from labels. Expected --target, the column that holds them."
+        raise typer.BadParameter(msg)
+    if target is not None and not is_needed:
+        msg = (
+            "this model learns without labels. Leave out --target, and name the columns to learn from with --features."
+        )
+        raise typer.BadParameter(msg)
+
+
 SOURCE_HELP = (
     "A file, folder or pattern of Parquet, CSV, TSV, Arrow, NPY, NPZ or svmlight; - for CSV on standard input."
 )
@@ -36,6 +74,10 @@ Source = Annotated[str, typer.Argument(help=SOURCE_HELP, metavar="SOURCE", show_
 Model = Annotated[Path, typer.Argument(help="A model file.", metavar="MODEL", show_default=False)]
 Target = Annotated[
     str, typer.Option("--target", "-t", help="Column of the labels; its number in NPY, its array in NPZ files.")
+]
+TargetIfAny = Annotated[
+    str | None,
+    typer.Option("--target", "-t", help="Column of the labels; not for novelty, which learns without."),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to save the model.", show_default=False)]
 OutputOrSame = Annotated[

@@ -12,7 +12,7 @@ from flybloom.exceptions import SourceError
 VISION = ("mnist", "fashion_mnist", "cifar10_grey", "cifar100_grey")
 # Shown on their own in the paper; gina_prior2_proxy stands in for OpenML's gina_prior2, whose rows it does not have.
 NAMED = ("gina_prior2_proxy", "letter", "madeline", "segment", "usps")
-LEAST_ROWS, LEAST_CLASSES, MOST_CLASSES = 1000, 2, 30
+MIN_ROWS, MIN_CLASSES, MAX_CLASSES = 1000, 2, 30
 
 
 class Group(NamedTuple):
@@ -39,8 +39,8 @@ def fits(group: str, size: Sizes) -> bool:
     limit = limits(group)
     return (
         limit.least_features <= size.d <= limit.most_features
-        and LEAST_ROWS <= size.n <= limit.most_rows
-        and LEAST_CLASSES <= size.n_classes <= MOST_CLASSES
+        and MIN_ROWS <= size.n <= limit.most_rows
+        and MIN_CLASSES <= size.n_classes <= MAX_CLASSES
     )
 
 

@@ -16,7 +16,7 @@ from flybloom.datasets.dataset import Dataset
 from flybloom.exceptions import SourceError
 
 UNSIGNED_BYTES = 8  # the only type of value that these data sets use
-MOST_INFLATION = 1032  # deflate cannot pack a byte better than this
+MAX_INFLATION = 1032  # deflate cannot pack a byte better than this
 CHUNK = 1 << 20
 IMAGES = {"train": "train-images-idx3-ubyte", "test": "t10k-images-idx3-ubyte"}
 LABELS = {"train": "train-labels-idx1-ubyte", "test": "t10k-labels-idx1-ubyte"}
@@ -54,7 +54,7 @@ def read_idx(path: str | Path, n_dims: int) -> Array:
     """
     path = Path(path)
     is_packed = path.suffix == ".gz"
-    room = path.stat().st_size * (MOST_INFLATION if is_packed else 1)
+    room = path.stat().st_size * (MAX_INFLATION if is_packed else 1)
     try:
         with gzip.open(path) if is_packed else path.open("rb") as file:
             return _read(file, n_dims, room, path.name)  # type: ignore[arg-type]

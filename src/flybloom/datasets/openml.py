@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 import re
-import secrets
 import sys
 import warnings
 from pathlib import Path
@@ -14,6 +13,7 @@ from urllib.error import HTTPError
 
 import numpy as np
 
+from flybloom._internal.atomic_write import atomic_write
 from flybloom.datasets.dataset import Dataset, Sizes
 from flybloom.datasets.folder import chosen_folder
 from flybloom.datasets.groups import fits, limits
@@ -169,12 +169,5 @@ def _download(item: Listed) -> Dataset:
 
 def _save(path: Path, data: Dataset) -> None:
     """Write a data set at once or not at all."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            np.savez_compressed(
-                file, X=data.X, y=data.y, classes=np.array(data.classes, str), source=np.array(data.source)
-            )
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    classes, source = np.array(data.classes, str), np.array(data.source)
+    atomic_write(path, lambda file: np.savez_compressed(file, X=data.X, y=data.y, classes=classes, source=source))

@@ -9,7 +9,7 @@ import numpy as np
 from flybloom._internal.typing import Array, Codes
 
 EXPANSION = 10  # binary rows are hashes with this many components for each feature
-LEAST_BINARY_FEATURES = 40  # the 15 clusters need corners of a cube in at least 4 dimensions
+MIN_BINARY_FEATURES = 40  # the 15 clusters need corners of a cube in at least 4 dimensions
 
 
 def make_real(
@@ -116,10 +116,10 @@ def make_binary(
 
     from flybloom.estimators.fly_hash import FlyHash  # noqa: PLC0415 - waits for numba
 
-    if n_features % EXPANSION or n_features < LEAST_BINARY_FEATURES:
+    if n_features % EXPANSION or n_features < MIN_BINARY_FEATURES:
         msg = (
             f"The 'n_features' parameter of make_binary must be a multiple of {EXPANSION}, at least "
-            f"{LEAST_BINARY_FEATURES}. Got {n_features} instead."
+            f"{MIN_BINARY_FEATURES}. Got {n_features} instead."
         )
         raise ValueError(msg)
     if not 1 <= n_ones <= n_features:

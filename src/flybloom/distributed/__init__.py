@@ -7,24 +7,25 @@ What travels and what it costs is in docs/cluster.md.
 
 from __future__ import annotations
 
-import copy
-from typing import Any
+from copy import copy
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-try:
-    from dask.delayed import delayed
-except ImportError as error:
-    msg = "flybloom.distributed needs Dask. Install it with: pip install 'flybloom[dask]'"
-    raise ModuleNotFoundError(msg) from error
+from flybloom.exceptions import require_extra
 
-from flybloom._internal.typing import Array
-from flybloom._internal.validation import check_labels, unchanged_on_error, united_classes
-from flybloom.distributed import _worker
-from flybloom.distributed._blocks import fold
-from flybloom.distributed._inputs import (
+require_extra("dask", "dask")
+
+from dask.delayed import delayed  # noqa: E402 - after it is known to be there
+
+from flybloom._internal.typing import Array  # noqa: E402
+from flybloom._internal.validation import check_labels, check_rows  # noqa: E402
+from flybloom.core.recipe import Learned, Learning  # noqa: E402
+from flybloom.distributed import _worker  # noqa: E402
+from flybloom.distributed._blocks import tree_reduce  # noqa: E402
+from flybloom.distributed._inputs import (  # noqa: E402
     aligned,
     check_collection,
     has_numbers,
@@ -33,27 +34,27 @@ from flybloom.distributed._inputs import (
     sample_of,
     split_off,
 )
-from flybloom.estimators.classifier import FlyBloomClassifier
+from flybloom.estimators.counting import CountingEstimator  # noqa: E402
 
 __all__ = ["fit", "novelty", "partial_fit", "predict", "predict_proba"]
 
+Model = TypeVar("Model", bound=CountingEstimator)
 
-def fit(
-    model: FlyBloomClassifier, X: Any, y: Any, sample_weight: Any = None, *, progress: bool = False
-) -> FlyBloomClassifier:
+
+def fit(model: Model, X: Any, y: Any = None, sample_weight: Any = None, *, progress: bool = False) -> Model:
     """Forget everything, then learn the rows of a Dask collection.
 
     With ``scaling="none"`` each block is loaded once, else twice: the scaling needs the sums of all columns first.
 
     Parameters
     ----------
-    model : FlyBloomClassifier
+    model : FlyBloomClassifier, FlyBloomNovelty, ...
         The model to fit. Its `n_jobs` is not used: the scheduler has the threads.
     X : Dask array or dataframe of shape (n_samples, n_features)
         The rows. Sizes of blocks may be unknown, blocks may be empty, sparse, or miss classes.
-    y : Dask array or series of shape (n_samples,), array-like, or str
+    y : Dask array or series of shape (n_samples,), array-like, or str, default=None
         The labels, cut into blocks as X is; or the name of the column of the dataframe X that holds them, which is then
-        no feature.
+        no feature. None for a model that needs no labels.
     sample_weight : Dask array or series of shape (n_samples,), array-like, or str, default=None
         The weights, or the name of the column of X that holds them. Whole numbers; a row of weight 3 counts as three
         copies.
@@ -62,7 +63,7 @@ def fit(
 
     Returns
     -------
-    FlyBloomClassifier
+    estimator
         The model itself. If anything fails it is as it was before; an error in a block names the block.
 
     Examples
@@ -76,33 +77,31 @@ def fit(
     >>> bool((model.counts_ == FlyBloomClassifier(1000, n_winners=32, random_state=0).fit(X, y).counts_).all())
     True
     """
-    with model._guard.learning, unchanged_on_error(model):  # noqa: SLF001
-        model._validate_params()  # noqa: SLF001
-        model._forget_all()  # noqa: SLF001
-        _learn(model, X, y, None, sample_weight, progress=progress)
-        model._require_two_classes()  # noqa: SLF001
+    with model.learning(anew=True) as session:
+        _Cluster(model, session, X, y, sample_weight, progress=progress).learn()
     return model
 
 
 def partial_fit(
-    model: FlyBloomClassifier,
+    model: Model,
     X: Any,
-    y: Any,
+    y: Any = None,
     classes: Any = None,
     sample_weight: Any = None,
     *,
     progress: bool = False,
-) -> FlyBloomClassifier:
+) -> Model:
     """Learn the rows of a Dask collection in addition to those before.
 
     Parameters
     ----------
-    model : FlyBloomClassifier
+    model : FlyBloomClassifier, FlyBloomNovelty, ...
         The model to go on with. One that has learned nothing yet takes sizes and scaling from all rows of X.
     X : Dask array or dataframe of shape (n_samples, n_features)
         The rows.
-    y : Dask array or series of shape (n_samples,), array-like, or str
+    y : Dask array or series of shape (n_samples,), array-like, or str, default=None
         The labels, or the name of the column of the dataframe X that holds them. New labels may appear in any block.
+        None for a model that needs no labels.
     classes : array-like of shape (n_classes,), default=None
         Labels to expect; never needed.
     sample_weight : Dask array or series of shape (n_samples,), array-like, or str, default=None
@@ -113,16 +112,16 @@ def partial_fit(
 
     Returns
     -------
-    FlyBloomClassifier
+    estimator
         The model itself. If anything fails it is as it was before; an error in a block names the block.
     """
-    with model._guard.learning, unchanged_on_error(model):  # noqa: SLF001
-        model._validate_params()  # noqa: SLF001
-        _learn(model, X, y, classes, sample_weight, progress=progress)
+    announced = None if classes is None else check_labels(classes)
+    with model.learning() as session:
+        _Cluster(model, session, X, y, sample_weight, progress=progress).learn(announced)
     return model
 
 
-def predict(model: FlyBloomClassifier, X: Any) -> Any:
+def predict(model: CountingEstimator, X: Any) -> Any:
     """Return the class to which each row is least novel, lazily.
 
     Parameters
@@ -153,7 +152,7 @@ def predict(model: FlyBloomClassifier, X: Any) -> Any:
     return _score(model, X, "predict")
 
 
-def predict_proba(model: FlyBloomClassifier, X: Any) -> Any:
+def predict_proba(model: CountingEstimator, X: Any) -> Any:
     """Return a probability for each class, lazily; see `FlyBloomClassifier.predict_proba`.
 
     Parameters
@@ -171,7 +170,7 @@ def predict_proba(model: FlyBloomClassifier, X: Any) -> Any:
     return _score(model, X, "predict_proba")
 
 
-def novelty(model: FlyBloomClassifier, X: Any) -> Any:
+def novelty(model: CountingEstimator, X: Any) -> Any:
     """Return how novel each row is to each class, lazily; see `FlyBloomClassifier.novelty`.
 
     Parameters
@@ -189,51 +188,90 @@ def novelty(model: FlyBloomClassifier, X: Any) -> Any:
     return _score(model, X, "novelty")
 
 
-def _learn(model: FlyBloomClassifier, X: Any, y: Any, classes: Any, sample_weight: Any, *, progress: bool) -> None:
-    """Check what can be checked here, then let the workers add up moments (if there is no scaling yet) and counts."""
-    is_first = not hasattr(model, "seed_")
-    X = check_collection(X, "the methods of the model")
-    X, y = split_off(X, y, "y")
-    X, sample_weight = split_off(X, sample_weight, "sample_weight")
-    collections = aligned(X, y, sample_weight)
-    sample = validate_data(model, sample_of(X), accept_sparse="csr", reset=is_first, ensure_min_samples=0)
-    job = _worker.Job(model, sample.dtype, has_numbers(y), n_blocks_of(collections[0]))
-    if is_first:
-        moments = None
-        if model.scaling != "none":
-            job.learner = _unstarted(model)
-            moments = fold(collections, _worker.moments_of_blocks, job, _worker.sum_of_moments, progress=progress)
-            _require_rows(moments.n_rows)
-        model._start_from(moments)  # noqa: SLF001
-    job.learner = _learner(model, classes, has_names=is_frame(X))
-    added = fold(collections, _worker.tally_of_blocks, job, _worker.sum_of_tallies, progress=progress)
-    _require_rows(int(added.class_count.sum()))
-    total = _worker.tally_of(model) + added
-    with model._guard.replacing():  # noqa: SLF001
-        _worker.put_tally(model, total)
+class _Cluster:
+    """Learns the rows of a collection: what can be checked is checked here, the rest is done by the workers."""
+
+    def __init__(
+        self, model: CountingEstimator, session: Learning, X: Any, y: Any, sample_weight: Any, *, progress: bool
+    ) -> None:
+        X = check_collection(X, "the methods of the model")
+        if model.needs_labels:
+            X, y = split_off(X, y, "y")
+        X, sample_weight = split_off(X, sample_weight, "sample_weight")
+        if model.needs_labels and y is None:
+            msg = f"{type(model).__name__} learns from labels. Expected y. Got None instead."
+            raise ValueError(msg)
+        self.model, self.session, self.progress = model, session, progress
+        self.collections = aligned(X, y if model.needs_labels else None, sample_weight)
+        features, dtype = session.check_features(sample_of(X))
+        self.job = _worker.Job(
+            recipe=session.recipe,
+            encoder=features if is_frame(X) else replace(features, names=None),
+            dtype=dtype,
+            has_labels=model.needs_labels,
+            has_weights=sample_weight is not None,
+            has_number_labels=model.needs_labels and has_numbers(y),
+            n_blocks=n_blocks_of(self.collections[0]),
+        )
+
+    def learn(self, announced: Array | None = None) -> None:
+        """Let the workers add up moments, if there is no scaling yet, and counts."""
+        session, is_first = self.session, self.session.learned is None
+        session.start(self._sums_of)
+        before = self._learned()
+        counts = before.counts
+        if announced is not None:
+            nothing = np.zeros(0, np.int64)
+            counts = counts.plus(counts.counter(announced[:0], nothing, announced=announced).delta())  # type: ignore[call-arg]
+        job = self.job
+        if counts.needs_positions:
+            lengths = self._reduced(_worker.lengths_of_blocks, job, _worker.sum_of_lengths)
+            starts, at = {}, counts.n_met
+            for number in sorted(lengths):
+                starts[number], at = at, at + lengths[number]
+            job = replace(job, starts=starts)
+            counts = counts.at_end_of(at - counts.n_met)
+        hasher = before.hasher if job.encoder.names is not None else _worker.without_names(before.hasher)
+        job = replace(job, learned=Learned(hasher, counts.emptied()))
+        added = self._reduced(_worker.counts_of_blocks, job, _worker.sum_of_counts)
+        _require_rows(added.n_rows)
+        session.learned = before._replace(counts=counts.plus(added, owned=True))
+        if is_first and self.model.is_tuned:
+            self._tune(job)
+
+    def _sums_of(self, plan: Any, encoder: Any) -> Any:
+        """Return the sums that a step is fitted to, over all blocks."""
+        names = self.job.encoder.names
+        job = replace(self.job, plan=plan, encoder=replace(encoder, names=names))
+        total = self._reduced(_worker.sums_of_blocks, job, _worker.sum_of_sums)
+        _require_rows(0 if total is None else total.n_rows)
+        return total
+
+    def _tune(self, job: _worker.Job) -> None:
+        """Let the rows choose what is kept."""
+        judged = None
+        if self.model.needs_judging:
+            counts = self._learned().counts
+            learned = job.learned._replace(counts=counts) if job.learned is not None else None
+            job = replace(job, learned=learned, model=_without_counts(self.model))
+            parts = self._reduced(_worker.judgements_of_blocks, job, _worker.sum_of_judgements)
+            judged = np.concatenate([parts[number] for number in sorted(parts)])
+        self.session.tune(self.model.tuned_to(judged))
+
+    def _reduced(self, work: Any, job: _worker.Job, combine: Any) -> Any:
+        """Return what work makes of all blocks."""
+        return tree_reduce(self.collections, work, job, combine, progress=self.progress)
+
+    def _learned(self) -> Learned:
+        """Return what has been learned so far."""
+        assert self.session.learned is not None  # noqa: S101 - it was started before
+        return self.session.learned
 
 
-def _unstarted(model: FlyBloomClassifier) -> FlyBloomClassifier:
-    """Return a model that knows its features only; sizes that do not fit them are refused before any work is done."""
-    learner: FlyBloomClassifier = clone(model)
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(model, name):
-            setattr(learner, name, getattr(model, name))
-    copy.copy(learner)._start_sizes()  # noqa: SLF001
-    return learner
-
-
-def _learner(model: FlyBloomClassifier, classes: Any, *, has_names: bool) -> FlyBloomClassifier:
-    """Return what workers learn with: seed, sizes, scaling and the classes known so far, but no counts."""
-    learner = copy.copy(model)
-    if not has_names:
-        _worker.drop_names(learner)
-    known = model.classes_
-    if classes is not None:
-        known = united_classes(known, check_labels(classes, classes))
-    learner.classes_, learner.class_count_ = known, np.zeros(known.size, np.int64)
-    del learner._counts  # noqa: SLF001
-    return learner
+def _without_counts(model: CountingEstimator) -> CountingEstimator:
+    """Return a model with the same parameters that has learned nothing."""
+    unfitted: CountingEstimator = clone(model).set_params(n_jobs=None)
+    return unfitted
 
 
 def _require_rows(weight: int) -> None:
@@ -243,27 +281,30 @@ def _require_rows(weight: int) -> None:
         raise ValueError(msg)
 
 
-def _score(model: FlyBloomClassifier, X: Any, method: str) -> Any:
+def _score(model: CountingEstimator, X: Any, method: str) -> Any:
     """Return what a method says of each block, lazily, from the model as it is now."""
-    check_is_fitted(model)
     X = check_collection(X, f"model.{method}")
-    validate_data(model, sample_of(X), accept_sparse="csr", reset=False, ensure_min_samples=0)
-    snapshot = copy.copy(model)  # the counts of a copy stay as they are when the model learns on
-    if not is_frame(X):
-        _worker.drop_names(snapshot)
+    snapshot = copy(model).set_params(n_jobs=None)  # what a copy has learned stays as it is when the model learns on
+    with snapshot.reading_learned() as learned:
+        check_rows(sample_of(X), type(model).__name__, learned.hasher.encoder, min_rows=0)
+        if not is_frame(X):
+            snapshot = snapshot.with_learned(learned._replace(hasher=_worker.without_names(learned.hasher)))
     shared = delayed(snapshot, traverse=False)
     if is_frame(X):
         return X.map_partitions(_score_frame, shared, method, meta=_score_frame(sample_of(X), snapshot, method))
     empty = _worker.score(np.empty((0, X.shape[1])), snapshot, method)
-    shape: dict[str, Any] = {"drop_axis": 1} if method == "predict" else {"chunks": (X.chunks[0], empty.shape[1:])}
+    shape: dict[str, Any] = {"drop_axis": 1} if empty.ndim == 1 else {"chunks": (X.chunks[0], empty.shape[1:])}
     return X.map_blocks(_worker.score, model=shared, method=method, dtype=empty.dtype, meta=empty, **shape)
 
 
-def _score_frame(rows: Any, model: FlyBloomClassifier, method: str) -> Any:
-    """Return scores of a block of a dataframe with its index: a series of labels, or a column for each class."""
+def _score_frame(rows: Any, model: CountingEstimator, method: str) -> Any:
+    """Return scores of a block of a dataframe with its index: a series, or a column for each class."""
     import pandas as pd  # noqa: PLC0415
 
     scores: Array = _worker.score(rows, model, method)
     if method == "predict":
-        return pd.Series(scores, index=rows.index, name="prediction", dtype=pd.Series(model.classes_).dtype)
+        classes = getattr(model, "classes_", scores)
+        return pd.Series(scores, index=rows.index, name="prediction", dtype=pd.Series(classes).dtype)
+    if scores.ndim == 1:
+        return pd.Series(scores, index=rows.index, name=method)
     return pd.DataFrame(scores, index=rows.index, columns=model.classes_)

@@ -22,11 +22,11 @@ from flybloom.distributed._session import compute, n_threads
 T = TypeVar("T")
 
 GROUPS_PER_THREAD = 4  # more even out fast and slow workers, fewer have less to send
-MOST_BLOCKS = 16  # what is learned again, at most, when a worker is lost in the middle of a group
+MAX_BLOCKS = 16  # what is learned again, at most, when a worker is lost in the middle of a group
 FAN_IN = 4  # sums that are added at once; each is in memory then
 
 
-class Recipe:
+class LazyBlock:
     """How to load one block: a small graph, which Dask sees as a plain value and does not schedule by itself."""
 
     __slots__ = ("graph", "keys")
@@ -41,7 +41,7 @@ class Recipe:
         return parts
 
 
-def fold(
+def tree_reduce(
     collections: Sequence[Any], work: Callable[..., T], context: Any, add: Callable[[list[T]], T], *, progress: bool
 ) -> T:
     """Return what `work` makes of all blocks.
@@ -66,7 +66,7 @@ def fold(
         The sum over all groups, computed by the scheduler that is active.
     """
     shared = delayed(context, traverse=False)
-    # keys of one family: a scheduler then keeps waiting groups to itself, and workers do not hold their recipes
+    # keys of one family: a scheduler then keeps waiting groups to itself, and workers do not hold their lazy
     family = f"{work.__name__}-{uuid4().hex}"
     sums = [
         delayed(_run)(work, shared, group, dask_key_name=(family, number))
@@ -81,18 +81,19 @@ def fold(
 def _run(work: Callable[..., T], context: Any, group: list[tuple[int, Any]]) -> T:
     """Hand the blocks of a group to `work`, none of them loaded yet."""
     return work(
-        context, ((number, block.load if isinstance(block, Recipe) else lambda b=block: b) for number, block in group)
+        context,
+        ((number, block.load if isinstance(block, LazyBlock) else lambda b=block: b) for number, block in group),
     )
 
 
 def _groups(collections: Sequence[Any]) -> list[list[tuple[int, Any]]]:
-    """Return groups of numbered blocks, recipes where the blocks stand alone, else groups of a single block."""
+    """Return groups of numbered blocks, lazy where the blocks stand alone, else groups of a single block."""
     rows = list(zip(*(_parts(collection) for collection in collections), strict=True))
-    recipes = _recipes(rows)
-    if recipes is None:
+    lazy = _lazy_blocks(rows)
+    if lazy is None:
         return [[(number, list(parts))] for number, parts in enumerate(rows)]
-    size = max(1, min(MOST_BLOCKS, len(rows) // (GROUPS_PER_THREAD * n_threads())))
-    numbered = list(enumerate(recipes))
+    size = max(1, min(MAX_BLOCKS, len(rows) // (GROUPS_PER_THREAD * n_threads())))
+    numbered = list(enumerate(lazy))
     return [numbered[at : at + size] for at in range(0, len(numbered), size)]
 
 
@@ -102,7 +103,7 @@ def _parts(collection: Any) -> list[Delayed]:
     return list(parts.ravel()) if hasattr(parts, "ravel") else list(parts)
 
 
-def _recipes(rows: list[tuple[Delayed, ...]]) -> list[Recipe] | None:
+def _lazy_blocks(rows: list[tuple[Delayed, ...]]) -> list[LazyBlock] | None:
     """Return how to load each block, or None where blocks have anything in common or lie on a cluster already."""
     if "distributed" in sys.modules:
         from distributed import futures_of  # noqa: PLC0415
@@ -111,9 +112,9 @@ def _recipes(rows: list[tuple[Delayed, ...]]) -> list[Recipe] | None:
             return None
     graphs = [dict(part.__dask_graph__()) for part in rows[0]]  # all blocks of a collection share one graph
     together = {key: task for graph in graphs for key, task in graph.items()}
-    recipes = []
+    lazy = []
     for parts in rows:
         keys = [part.key for part in parts]
-        recipes.append(Recipe(cull(together, keys)[0], keys))
-    uses = Counter(key for recipe in recipes for key in recipe.graph)
-    return recipes if max(uses.values()) == 1 else None
+        lazy.append(LazyBlock(cull(together, keys)[0], keys))
+    uses = Counter(key for block in lazy for key in block.graph)
+    return lazy if max(uses.values()) == 1 else None

@@ -51,15 +51,17 @@ def split_off(X: Any, column: Any, name: str) -> tuple[Any, Any]:
 
 
 def aligned(X: Any, y: Any, sample_weight: Any) -> list[Any]:
-    """Return collections that are cut alike: X, y and the weights, or a single one whose blocks hold all of these."""
-    others = [_column(other, X) for other in ([y] if sample_weight is None else [y, sample_weight])]
-    for name, other in zip(("y", "sample_weight"), others, strict=False):
+    """Return collections that are cut alike: X, y and the weights, where there are any; or one that holds them all."""
+    named = {"y": y, "sample_weight": sample_weight}
+    columns = {name: _column(other, X) for name, other in named.items() if other is not None}
+    for name, other in columns.items():
         if n_blocks_of(other) != n_blocks_of(X):
             msg = (
                 f"X and {name} must be cut into the same blocks. Got {n_blocks_of(X)} and {n_blocks_of(other)} blocks "
                 "instead. Take both from one dataframe, or call compute_chunk_sizes() on both."
             )
             raise ValueError(msg)
+    others = list(columns.values())
     if is_frame(X) and all(is_frame(other) for other in others):
         # one collection, because Dask may read several columns of a file in other blocks than a single one
         options = {"align_dataframes": False, "enforce_metadata": False}

@@ -1,13 +1,13 @@
-"""What runs on the workers: groups of blocks to moments, to tallies, and blocks to scores. Knows nothing of Dask.
+"""What runs on the workers: groups of blocks to sums, to counts, and blocks to scores. Knows nothing of Dask.
 
-A worker is told the seed and the parameters, and draws the connections itself: once in each process.
+A worker is told the seed and the sizes, and draws the connections itself: once in each process.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
 from operator import add
 from threading import Lock
@@ -19,141 +19,192 @@ from sklearn.utils.validation import check_consistent_length
 
 from flybloom._internal.parallel import KERNEL_ROWS
 from flybloom._internal.typing import Array, Features, Weights
-from flybloom._internal.validation import check_labels, check_rows, check_weights
-from flybloom.core.encoding.standardise import ColumnMoments, column_moments
+from flybloom._internal.validation import check_rows, check_weights
+from flybloom.core.counts.base import Counts
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.step import Plan
+from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.projection import Projection
-from flybloom.distributed._tally import Tally
-from flybloom.estimators.classifier import FlyBloomClassifier
+from flybloom.core.recipe import Block, Learned, Recipe
+from flybloom.estimators.counting import CountingEstimator
 
 Blocks: TypeAlias = Iterator[tuple[int, Callable[[], Sequence[Any]]]]
 
-KEPT_PROJECTIONS = 4
+MAX_PROJECTIONS = 4  # kept in a process
 _lock = Lock()  # held while a process draws connections or meets a kernel for the first time
 _warm: set[tuple[Any, ...]] = set()
 
 
-@dataclass
+@dataclass(frozen=True)
 class Job:
     """What a worker needs to know.
 
     Parameters
     ----------
-    learner : FlyBloomClassifier
-        A model without rows and without a table of counts; started, if it is to count.
+    recipe : Recipe
+        How the model is made.
+    encoder : Encoder
+        The features, and the steps that are fitted already.
     dtype : dtype
         Type that the collection declares for its rows.
+    has_labels, has_weights : bool
+        What comes with the rows.
     has_number_labels : bool
         Whether the collection declares its labels to be numbers.
     n_blocks : int
         Number of blocks, for messages.
+    starts : dict or None
+        How many rows come before each block, where that matters.
+    plan : Plan or None
+        The step to measure for.
+    learned : Learned or None
+        How rows are hashed, and counts to add to.
+    model : CountingEstimator or None
+        Who judges learned rows.
     """
 
-    learner: FlyBloomClassifier
+    recipe: Recipe
+    encoder: Encoder
     dtype: Any
+    has_labels: bool
+    has_weights: bool
     has_number_labels: bool
     n_blocks: int
+    starts: dict[int, int] | None = None
+    plan: Plan | None = None
+    learned: Learned | None = None
+    model: CountingEstimator | None = None
 
 
-def moments_of_blocks(job: Job, blocks: Blocks) -> ColumnMoments:
-    """Add up the columns of a group of blocks."""
-    total = ColumnMoments()
+def lengths_of_blocks(job: Job, blocks: Blocks) -> dict[int, int]:
+    """Return the number of rows of each block."""
+    lengths: dict[int, int] = {}
 
-    def look(rows: Features, _: Any, weights: Weights) -> None:
+    def look(number: int, block: Block) -> None:
+        lengths[number] = block.rows.shape[0]
+
+    _for_each(job, blocks, look)
+    return lengths
+
+
+def sum_of_lengths(parts: list[dict[int, int]]) -> dict[int, int]:
+    """Put lengths together."""
+    return {number: n for part in parts for number, n in part.items()}
+
+
+def sums_of_blocks(job: Job, blocks: Blocks) -> Any:
+    """Add up what a step is fitted to, over a group of blocks; None where all of them are empty."""
+    total = None
+
+    def look(_: int, block: Block) -> None:
         nonlocal total
-        total = total + column_moments(rows, weights)
+        assert job.plan is not None  # noqa: S101 - set for this work
+        measured = job.plan.measure(job.encoder.encode(block.rows), block.labels, block.weights)
+        total = measured if total is None else total + measured
 
     _for_each(job, blocks, look)
     return total
 
 
-def sum_of_moments(parts: list[ColumnMoments]) -> ColumnMoments:
-    """Add up moments, some of which may be of no rows."""
-    return reduce(add, (part for part in parts if part.sums), ColumnMoments())
+def sum_of_sums(parts: list[Any]) -> Any:
+    """Add up sums, some of which may be of no rows."""
+    known = [part for part in parts if part is not None]
+    return reduce(add, known) if known else None
 
 
-def tally_of_blocks(job: Job, blocks: Blocks) -> Tally:
-    """Count the winners of a group of blocks: an ordinary model learns them one after the other."""
-    learner = with_shared_projection(job.learner)
-    learner._counts = np.zeros((learner.n_components_, learner.classes_.size), np.int32)  # noqa: SLF001
-    drop_names(learner)  # compared when the block was checked
+def counts_of_blocks(job: Job, blocks: Blocks) -> Counts:
+    """Count the winners of a group of blocks, one after the other."""
+    assert job.learned is not None  # noqa: S101 - set for this work
+    learned = job.learned._replace(hasher=with_kept_projection(job.learned.hasher))
+    counts = learned.counts.emptied()  # of its own, so that it may be changed in place
 
-    def learn(rows: Features, labels: Any, weights: Weights) -> None:
-        if not weights.any():  # the labels become known, nothing is counted
-            classes = np.unique(check_labels(labels, rows))
-            nothing = np.zeros((learner.n_components_, classes.size), np.int32)
-            put_tally(learner, tally_of(learner) + Tally(classes, np.zeros(classes.size, np.int64), nothing))
-            return
-        _warm_up(learner, rows)
-        learner._learn(rows, labels, None, weights)  # noqa: SLF001
+    def learn(_: int, block: Block) -> None:
+        nonlocal counts
+        _warm_up(learned.hasher, block.rows)
+        delta = learned._replace(counts=counts).count_block(block, None)
+        if not counts.change_in_place(delta, 1):
+            counts = counts.plus(delta, owned=True)
 
     _for_each(job, blocks, learn)
-    return tally_of(learner)
+    return counts
 
 
-def sum_of_tallies(parts: list[Tally]) -> Tally:
-    """Add up tallies."""
-    return reduce(add, parts)
+def sum_of_counts(parts: list[Counts]) -> Counts:
+    """Add up counts."""
+    return reduce(lambda a, b: a.plus(b), parts)
 
 
-def tally_of(model: FlyBloomClassifier) -> Tally:
-    """Return what a model has counted."""
-    return Tally(model.classes_, model.class_count_, model._counts)  # noqa: SLF001
+def judgements_of_blocks(job: Job, blocks: Blocks) -> dict[int, Array]:
+    """Return what learned rows say of a model, by block."""
+    assert job.learned is not None  # noqa: S101 - set for this work
+    assert job.model is not None  # noqa: S101
+    learned, model = job.learned._replace(hasher=with_kept_projection(job.learned.hasher)), job.model
+    judged: dict[int, Array] = {}
+
+    def look(number: int, block: Block) -> None:
+        _warm_up(learned.hasher, block.rows)
+        found = model.judge(learned, block, 0 if job.starts is None else job.starts[number])
+        if found is not None:
+            judged[number] = found
+
+    _for_each(job, blocks, look)
+    return judged
 
 
-def put_tally(model: FlyBloomClassifier, tally: Tally) -> None:
-    """Make a model hold these counts, and no others."""
-    model.classes_, model.class_count_, model._counts = tally.classes, tally.class_count, tally.counts  # noqa: SLF001
+def sum_of_judgements(parts: list[dict[int, Array]]) -> dict[int, Array]:
+    """Put judgements together."""
+    return {number: found for part in parts for number, found in part.items()}
 
 
-def drop_names(model: FlyBloomClassifier) -> None:
-    """Let a model take rows without names."""
-    if hasattr(model, "feature_names_in_"):
-        del model.feature_names_in_
-
-
-def score(rows: Features, model: FlyBloomClassifier, method: str) -> Array:
+def score(rows: Features, model: CountingEstimator, method: str) -> Array:
     """Return what a method of the model says of a block of rows, which may be empty."""
-    if rows.shape[0] == 0:
-        return np.empty(0, model.classes_.dtype) if method == "predict" else np.empty((0, model.classes_.size))
-    model = with_shared_projection(model)
-    _warm_up(model, check_rows(model, rows, reset=False))
-    result: Array = getattr(model, method)(rows)
-    return result
+    with model.reading_learned() as learned:
+        hasher = with_kept_projection(learned.hasher)
+    if rows.shape[0] == 0:  # one row of zeros tells the shape and the type
+        rows, n_rows, hasher = np.zeros((1, hasher.encoder.n_features)), 0, without_names(hasher)
+    else:
+        n_rows = rows.shape[0]
+        _warm_up(hasher, check_rows(rows, type(model).__name__, hasher.encoder))
+    own = copy(model).with_learned(learned._replace(hasher=hasher))  # the one that was sent is everybody's
+    return np.asarray(getattr(own, method)(rows)[:n_rows])
 
 
-def with_shared_projection(model: FlyBloomClassifier) -> FlyBloomClassifier:
-    """Return a shallow copy that uses this process's connections, and one thread, because the scheduler has more."""
-    model = copy.copy(model).set_params(n_jobs=None)
+def without_names(hasher: Hasher) -> Hasher:
+    """Return the same hasher for rows that have no names."""
+    return replace(hasher, encoder=replace(hasher.encoder, names=None))
+
+
+def with_kept_projection(hasher: Hasher) -> Hasher:
+    """Return the same hasher with this process's connections."""
     with _lock:
-        model._projection = _projection(  # noqa: SLF001
-            model.seed_, model.n_features_in_, model.n_components_, model.n_connections_, signed=model.signed_
-        )
-    return model
+        return replace(hasher, projection=_kept(hasher.projection))
 
 
-@lru_cache(maxsize=KEPT_PROJECTIONS)
-def _projection(*arguments: int, signed: bool) -> Projection:
-    """Return the projection of these arguments, the same object for the whole process."""
-    return Projection(*arguments, signed=signed)
+@lru_cache(maxsize=MAX_PROJECTIONS)
+def _kept(projection: Projection) -> Projection:
+    """Return the first projection that equals this one, with its connections."""
+    return projection
 
 
-def _warm_up(model: FlyBloomClassifier, rows: Features) -> None:
+def _warm_up(hasher: Hasher, rows: Features) -> None:
     """Draw the connections and load the kernels for rows of this kind, in one thread while the others wait."""
-    kind = (sparse.issparse(rows), model._scaled(rows[:0]).dtype.char)  # noqa: SLF001
+    kind = (sparse.issparse(rows), hasher.encoder.encode(rows[:0]).dtype.char)
     with _lock:
-        model._projection.draw(sparse=kind[0])  # noqa: SLF001
+        hasher.projection.draw(sparse=kind[0])
         if kind not in _warm:
             for n in (1, KERNEL_ROWS):  # few rows and many are hashed by kernels of their own
-                model._projection.winners(model._scaled(rows[:n]), model.n_winners_)  # noqa: SLF001
+                hasher.winners(rows[:n])
             _warm.add(kind)
 
 
-def _for_each(job: Job, blocks: Blocks, use: Callable[[Features, Any, Weights], None]) -> None:
-    """Load one block after the other and hand it to `use`; an error names the block."""
+def _for_each(job: Job, blocks: Blocks, use: Callable[[int, Block], None]) -> None:
+    """Load one block after the other and hand it to `use`, unless it is empty; an error names the block."""
     for number, load in blocks:
         where = f"Block {number} (of 0 to {job.n_blocks - 1})"
         try:
-            _use_block(job, load(), use)
+            block = _checked(job, number, load())
+            if block is not None:
+                use(number, block)
         except ValueError as error:
             msg = f"{where}: {error}"
             raise ValueError(msg) from error
@@ -165,17 +216,23 @@ def _for_each(job: Job, blocks: Blocks, use: Callable[[Features, Any, Weights], 
             raise
 
 
-def _use_block(job: Job, parts: Sequence[Any], use: Callable[[Features, Any, Weights], None]) -> None:
-    """Check rows and weights of a block and hand it to `use`, unless it is empty; labels are checked when learned."""
-    X, y, *weights = parts[0] if len(parts) == 1 else parts
-    check_consistent_length(X, y, *weights)
+def _checked(job: Job, number: int, parts: Sequence[Any]) -> Block | None:
+    """Return a block that was checked; None if it is empty."""
+    parts = list(parts[0] if len(parts) == 1 and isinstance(parts[0], tuple) else parts)
+    X = parts.pop(0)
+    y = parts.pop(0) if job.has_labels else None
+    weights = parts.pop(0) if job.has_weights else None
+    check_consistent_length(*(part for part in (X, y, weights) if part is not None))
     if X.shape[0] == 0:
-        return
-    rows = _as_declared(check_rows(job.learner, X, reset=False), job.dtype)
+        return None
+    rows = _as_declared(check_rows(X, job.recipe.owner, job.encoder), job.dtype)
     if job.has_number_labels and np.asarray(y).dtype.kind in "OUST":
         msg = "The labels are strings, y is declared to hold numbers. Convert y with astype."
         raise ValueError(msg)
-    use(rows, y, _block_weights(weights, rows.shape[0]))
+    if job.starts is not None:
+        y = np.arange(job.starts[number], job.starts[number] + rows.shape[0])
+    labels = None if job.recipe.check_labels is None else job.recipe.check_labels(y, rows.shape[0])
+    return Block(rows, labels, _block_weights(weights, rows.shape[0]))
 
 
 def _as_declared(rows: Features, dtype: Any) -> Features:
@@ -189,8 +246,8 @@ def _as_declared(rows: Features, dtype: Any) -> Features:
     return cast
 
 
-def _block_weights(weights: list[Any], n_rows: int) -> Weights:
+def _block_weights(weights: Any, n_rows: int) -> Weights:
     """Return the weights of a block; unlike those of all rows, they may all be zero."""
-    if weights and not np.any(weights[0]):
+    if weights is not None and not np.any(weights):
         return np.zeros(n_rows, np.int64)
-    return check_weights(weights[0] if weights else None, n_rows)
+    return check_weights(weights, n_rows)

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 
-from flybloom._internal.sklearn_compat import Interval, StrOptions, fit_context
-from flybloom._internal.typing import Array, Novelty, Winners
-from flybloom._internal.validation import check_labels, check_rows, check_weights, unchanged_on_error, united_classes
-from flybloom.core.encoding.standardise import ColumnMoments
-from flybloom.core.readout import filters
-from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, require_weights_for
-from flybloom.estimators._base import BaseFly
-from flybloom.estimators._insight import ClassInsight
-from flybloom.estimators.algebra import Algebra
-from flybloom.files.model_file import Saveable
+from flybloom._internal.sklearn_compat import Interval, StrOptions
+from flybloom._internal.typing import Array, Codes, Novelty, Winners
+from flybloom._internal.validation import check_labels
+from flybloom.core.counts.by_class import ClassCounts
+from flybloom.core.counts.columns import codes_of, unknown_among
+from flybloom.core.readout import explanation, filters, similarity
+from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights, require_weights_for
+from flybloom.core.readout.leave_one_out import LeaveOneOut
+from flybloom.core.readout.scorer import Scorer
+from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
+from flybloom.core.recipe import Learned
+from flybloom.estimators.base import HASH_PARAMETERS
+from flybloom.estimators.counting import CountingEstimator
+
+FILTERS = ("filters", "familiarity")
+SCORES = ("novelty", "familiarity")
+
+CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
+    **HASH_PARAMETERS,
+    "decay": [Interval(Real, 0, 1, closed="right")],
+    "class_weight": [StrOptions({"balanced"}), dict, None],
+    "temperature": [Interval(Real, 0, None, closed="neither")],
+}
 
 
-class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # type: ignore[misc]
+class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[misc]
     """Classifier that learns in one pass, in any order, by counting the winners of a hash.
 
     Each row is hashed (see `FlyHash`); for each class it is counted how often each component won. A new row
@@ -161,12 +177,8 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseFly._parameter_constraints,  # noqa: SLF001
-        "decay": [Interval(Real, 0, 1, closed="right")],
-        "class_weight": [StrOptions({"balanced"}), dict, None],
-        "temperature": [Interval(Real, 0, None, closed="neither")],
-    }
+    counts_type = ClassCounts
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASSIFIER_PARAMETERS
 
     def __init__(
         self,
@@ -199,8 +211,7 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
         tags.classifier_tags.poor_score = not self.signed
         return tags
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> FlyBloomClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Forget everything, then learn the rows.
 
         Parameters
@@ -217,15 +228,10 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
         FlyBloomClassifier
             The fitted classifier itself.
         """
-        with self._guard.learning, unchanged_on_error(self):
-            self._forget_all()
-            self._learn(X, y, None, sample_weight)
-            self._require_two_classes()
-            require_weights_for(self.class_weight, self.classes_, type(self).__name__)
+        self._learn(X, y, sample_weight, anew=True)
         return self
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> FlyBloomClassifier:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn a block of rows in addition to those before.
 
         Parameters
@@ -244,8 +250,52 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
         FlyBloomClassifier
             The classifier itself.
         """
-        with self._guard.learning, unchanged_on_error(self):
-            self._learn(X, y, classes, sample_weight)
+        announced = None if classes is None else check_labels(classes)
+        self._learn(X, y, sample_weight, announced=announced)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows: afterwards the model equals, bit for bit, one that never learned them.
+
+        A class of which no row is left is no longer known. What the scaling took from the rows stays: it is part of how
+        the model hashes, not of what it counts. Use `scaling="none"`, or a scaling learned from other rows, where that
+        matters.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned before.
+        y : array-like of shape (n_samples,)
+            The labels with which they were learned.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers; a row of weight 3 is forgotten three times.
+
+        Returns
+        -------
+        FlyBloomClassifier
+            The classifier itself.
+
+        Raises
+        ------
+        NeverLearnedError
+            If the rows cannot all have been learned; nothing has changed then.
+
+        Notes
+        -----
+        The model keeps no rows, only counts. So it notices rows that its counts cannot contain; rows that were never
+        learned but look as if they were, it cannot tell.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = FlyBloomClassifier(scaling="none", random_state=0).fit(X, y).forget(X[:100], y[:100])
+        >>> never = FlyBloomClassifier(scaling="none", random_state=0).fit(X[100:], y[100:])
+        >>> bool((model.counts_ == never.counts_).all())
+        True
+        """
+        self._forget(X, y, sample_weight)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -264,16 +314,17 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
         ndarray of shape (n_samples,)
             The labels.
         """
-        X = self._check_scoring(X)
+        X, hasher = self._check_scoring(X)
         codes = np.empty(X.shape[0], np.int64)
-        with self._reading() as learned:
-            scorer = self._scorer(X.shape[0], learned)
+        with self._reading_counts() as counts:
+            scorer = self._scorer(X.shape[0], counts)
+            seed = hasher.projection.seed
 
             def decide(block: slice, winners: Winners) -> None:
-                codes[block] = scorer.most_familiar(winners, self.seed_)
+                codes[block] = scorer.most_familiar(winners, seed)
 
-            self._for_winners(X, decide)
-        return learned.classes[codes]
+            hasher.for_each_block(X, decide, self.n_jobs)
+        return counts.classes[codes]
 
     def novelty(self, X: Any) -> Novelty:
         """Return how novel each row is to each class, f_i(x) in the paper.
@@ -288,15 +339,15 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
         ndarray of shape (n_samples, n_classes)
             From 0, familiar, to 1, never met; columns as in ``classes_``.
         """
-        X = self._check_scoring(X)
-        with self._reading() as learned:
-            scorer = self._scorer(X.shape[0], learned)
-            result = np.empty((X.shape[0], learned.classes.size))
+        X, hasher = self._check_scoring(X)
+        with self._reading_counts() as counts:
+            scorer = self._scorer(X.shape[0], counts)
+            result = np.empty((X.shape[0], counts.classes.size))
 
             def score(block: slice, winners: Winners) -> None:
                 scorer.novelty(winners, result[block])
 
-            self._for_winners(X, score)
+            hasher.for_each_block(X, score, self.n_jobs)
         return result
 
     def decision_function(self, X: Any) -> Array:
@@ -333,69 +384,270 @@ class FlyBloomClassifier(ClassifierMixin, Algebra, ClassInsight, Saveable):  # t
         """
         return np.asarray(softmax(self.novelty(X) / -self.temperature, axis=1))
 
+    def class_similarity(self, *, kind: str = "filters") -> Array:
+        """Return how similar each pair of classes is: the cosine between their filters.
+
+        Parameters
+        ----------
+        kind : {"filters", "familiarity"}, default="filters"
+            What is compared. "filters" is the paper's ``filters_``; all cosines are near 1 where most components never
+            won. "familiarity" is ``1 - filters_``, to which such components add nothing: the values spread out, and
+            follow the errors that the model makes more closely (see docs/similarity.md).
+
+        Returns
+        -------
+        ndarray of shape (n_classes, n_classes)
+            Symmetric, from 0 to 1, with ones on the diagonal; rows and columns as in ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
+        >>> model.class_similarity(kind="familiarity")[3].round(2)
+        array([0.09, 0.15, 0.3 , 1.  , 0.04, 0.27, 0.09, 0.18, 0.3 , 0.4 ])
+        """
+        self._require_hasher()
+        _check_choice("kind", kind, FILTERS)
+        self._check_parameters()
+        with self._reading_counts() as counts:
+            return similarity.cosine_similarity(*self._weight_table(counts), of_familiarity=kind == "familiarity")
+
+    def most_similar_classes(self, k: int = 3, *, kind: str = "filters") -> list[tuple[Any, Any, float]]:
+        """Return the pairs of classes that are hardest to tell apart.
+
+        Parameters
+        ----------
+        k : int, default=3
+            How many pairs, at most as many as there are.
+        kind : {"filters", "familiarity"}, default="filters"
+            What is compared, see `class_similarity`.
+
+        Returns
+        -------
+        list of (label, label, float)
+            Both labels and their similarity, the most similar pair first.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
+        >>> [(int(a), int(b)) for a, b, _ in model.most_similar_classes(2, kind="familiarity")]
+        [(3, 9), (1, 8)]
+        """
+        pairs = similarity.most_similar_pairs(self.class_similarity(kind=kind), k)
+        classes = self.classes_
+        return [(classes[i], classes[j], value) for i, j, value in pairs]
+
+    def leave_one_out_novelty(self, X: Any, y: Any) -> Novelty:
+        """Return how novel each learned row is to each class, as if that row alone had not been learned.
+
+        Exact, without learning again: one count less for each winner of the row in its own class. The scaling stays
+        that of all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned.
+        y : array-like of shape (n_samples,)
+            The labels they were learned with.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            From 0, familiar, to 1, never met; columns as in ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = FlyBloomClassifier(random_state=0).fit(X, y)
+        >>> bool((model.leave_one_out_novelty(X, y) >= model.novelty(X)).all())
+        True
+        """
+        X, hasher = self._check_scoring(X)
+        with self._reading_counts() as counts:
+            codes = _codes(check_labels(y, X.shape[0]), counts.classes)
+            result = np.empty((X.shape[0], counts.classes.size))
+            scorer = LeaveOneOut(counts.table, counts.classes, counts.class_count, self.decay, self.class_weight)
+
+            def score(block: slice, winners: Winners) -> None:
+                result[block] = scorer.novelty(winners, codes[block])
+
+            hasher.for_each_block(X, score, self.n_jobs)
+        return result
+
+    def explain(self, X: Any, labels: Any = None, *, kind: str = "novelty") -> Array:
+        """Return the share of each feature in the score of each row for a class.
+
+        The novelty of a row is the mean weight of its winners. Each winner's part goes to the features that lifted its
+        sum, in proportion to how much they did. The shares are not negative and add up to the novelty.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        labels : label or array-like of shape (n_samples,), default=None
+            The class that each row is scored for, or one class for all rows. None takes the predicted one.
+        kind : {"novelty", "familiarity"}, default="novelty"
+            Which score is divided: the novelty, or one minus it. The latter shows what speaks for the class.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            Rows add up to ``novelty(X)`` for the class, or to one minus it, up to rounding.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = FlyBloomClassifier(random_state=0).fit(X, y)
+        >>> shares = model.explain(X[:1], labels=8)
+        >>> shares.shape, round(shares.sum(), 3), round(model.novelty(X[:1])[0, 8], 3)
+        ((1, 64), np.float64(0.922), np.float64(0.922))
+        """
+        _check_choice("kind", kind, SCORES)
+        X, hasher = self._check_scoring(X)
+        connections, signs = hasher.projection.connections()
+        result = np.empty((X.shape[0], hasher.encoder.n_features))
+        with self._reading_counts() as counts:
+            wanted = None if labels is None else np.broadcast_to(np.asarray(labels), X.shape[0])
+            given = None if wanted is None else _codes(wanted, counts.classes)
+            scorer = self._scorer(X.shape[0] if given is None else 0, counts)
+            table, weights = self._weight_table(counts)
+
+            def divide(block: slice, winners: Winners) -> None:
+                codes = scorer.most_familiar(winners, hasher.projection.seed) if given is None else given[block]
+                rows = hasher.encoder.encode(X[block])
+                rows = rows.toarray() if sparse.issparse(rows) else rows
+                rows = rows.astype(np.float32) if rows.dtype.kind == "f" else rows
+                result[block] = explanation.feature_shares(
+                    rows, winners, codes, connections, signs, table, weights, of_familiarity=kind == "familiarity"
+                )
+
+            hasher.for_each_block(X, divide, self.n_jobs)
+        return result
+
+    def class_profiles(self, *, contrast: bool = True) -> Array:
+        """Return what each class remembers of each feature: its winners, traced back to the features they sum.
+
+        For images, a row shaped like the image shows what the class looks like to the model.
+
+        Parameters
+        ----------
+        contrast : bool, default=True
+            Whether to show what sets a class apart from the others: each component counts with the share of the class's
+            rows in which it won, less the mean of that share over the classes. False leaves the mean in.
+
+        Returns
+        -------
+        ndarray of shape (n_classes, n_features)
+            Large where large values are typical of the class, negative where small ones are; rows as in ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
+        >>> zero = model.class_profiles()[0].reshape(8, 8)
+        >>> bool(zero[4, 4] < 0 < zero[4, 5])                    # a hole in the middle, ink beside it
+        True
+        """
+        hasher = self._require_hasher()
+        connections, signs = hasher.projection.connections()
+        with self._reading_counts() as counts:
+            return explanation.class_profiles(
+                counts.table, counts.class_count, connections, signs, hasher.encoder.n_features, contrast=contrast
+            )
+
+    @property
+    def classes_(self) -> Array:
+        """The labels, sorted."""
+        return self._handed_out("classes_").classes
+
+    @property
+    def class_count_(self) -> Array:
+        """Number of rows learned of each class, weights included."""
+        return self._handed_out("class_count_").class_count
+
     @property
     def filters_(self) -> Array:
         """The paper's filters, of the shape of ``counts_``; derived from it."""
-        with self._reading() as learned:
-            return filters.weights_of(learned.counts, self.decay, self._class_weights(learned)).T
+        with self._reading_counts() as counts:
+            return filters.weights_of(counts.table, self.decay, self._class_weights(counts)).T
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Scores need at least one class."""
+        learned = self._shared.value
+        return learned is not None and learned.counts.classes.size > 0  # type: ignore[attr-defined]
 
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot say as well."""
         super()._validate_params()
         check_class_weight(self.class_weight, type(self).__name__)
 
-    def _require_two_classes(self) -> None:
-        """Refuse a fit that met a single class."""
-        if self.classes_.size < 2:  # noqa: PLR2004
+    @staticmethod
+    def _check_labels(y: Any, n_rows: int) -> Array:
+        """Return the labels, one for each row."""
+        return check_labels(y, n_rows)
+
+    def _require_complete(self, learned: Learned) -> None:
+        """Refuse a fit that met a single class, and class weights for others than those met."""
+        classes = learned.counts.classes  # type: ignore[attr-defined]
+        if classes.size < 2:  # noqa: PLR2004
             msg = (
-                "FlyBloomClassifier.fit needs rows of at least 2 classes. "
-                f"Got one class, {self.classes_[0]!r}, instead. To learn class after class, use partial_fit."
+                f"{type(self).__name__}.fit needs rows of at least 2 classes. "
+                f"Got one class, {classes[0]!r}, instead. To learn class after class, use partial_fit."
             )
             raise ValueError(msg)
+        require_weights_for(self.class_weight, classes, type(self).__name__)
 
-    def _forget_all(self) -> None:
-        """Become unfitted."""
-        for name in [name for name in vars(self) if name in ("_counts", "_projection") or name.endswith("_")]:
-            delattr(self, name)
+    @contextmanager
+    def _reading_counts(self) -> Iterator[ClassCounts]:
+        """Give the counts, which stay as they are until the end of the block."""
+        with self._shared.reading() as learned:
+            yield learned.counts  # type: ignore[union-attr, misc]
 
-    def _start_from(self, moments: ColumnMoments | None) -> None:
-        """Fix sizes, seed and scaling, and become a model of no rows."""
-        super()._start_from(moments)
-        self.classes_ = np.empty(0)
-        self.class_count_ = np.zeros(0, np.int64)
-        self._counts = np.zeros((self.n_components_, 0), np.int32)
+    def _handed_out(self, name: str) -> ClassCounts:
+        """Return the counts for an attribute, which stays as it is."""
+        learned = self._shared.hand_out()
+        if learned is None:
+            self._lacks(name)
+        return learned.counts  # type: ignore[return-value]
 
-    def _start_empty(self, X: Any, moments: ColumnMoments | None) -> None:
-        """Become a model of no rows, for rows like `X`, scaled by moments that were added up elsewhere.
+    def _class_weights(self, counts: ClassCounts) -> Array | None:
+        """Return the weight of each class, or None if all count the same."""
+        return class_weights(self.class_weight, counts.classes, counts.class_count)
 
-        What is learned after that with `partial_fit`, in any number of blocks, equals one `fit` of all rows, if the
-        moments are those of all rows.
-        """
-        with unchanged_on_error(self):
-            self._validate_params()
-            self._forget_all()
-            check_rows(self, X, reset=True)
-            self._start_from(moments)
+    def _scorer(self, n_rows: int, counts: ClassCounts) -> Scorer:
+        """Return what scores so many rows; with class weights, always by the table of counts."""
+        n_lookups = n_rows * counts.n_winners
+        return Scorer(counts.table, counts.class_count, self.decay, self._class_weights(counts), n_lookups, self.n_jobs)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Scores need at least one class."""
-        return hasattr(self, "classes_") and self.classes_.size > 0
+    def _weight_table(self, counts: ClassCounts) -> tuple[Array, WeightTable]:
+        """Return the counts as they are looked up, and what each class makes of them."""
+        weights = self._class_weights(counts)
+        bits = step_bits(self.decay, int(counts.class_count.max(initial=0)), weights)
+        return coarse(counts.table, bits), table_by_class(self.decay, counts.class_count, weights, bits)
 
-    def _learn(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
-        """Check everything, then count."""
-        is_first = not hasattr(self, "seed_")
-        X = check_rows(self, X, reset=is_first)
-        y = check_labels(y, X)
-        weights = check_weights(sample_weight, X.shape[0])
-        known: Array = np.empty(0) if is_first else self.classes_
-        new_classes = united_classes(known, y)
-        if classes is not None:
-            new_classes = united_classes(new_classes, check_labels(classes, classes))
-        if is_first:
-            self._start(X, weights)
-        codes = np.searchsorted(new_classes, y)
-        added = self._count(X, codes, weights, new_classes.size)
-        class_count = filters.arranged(self.class_count_, known, new_classes, axis=0) + filters.rows_of_classes(
-            codes, weights, new_classes.size
+
+def _codes(labels: Array, classes: Array) -> Codes:
+    """Return the positions of labels among the classes; unknown ones are refused."""
+    unknown = unknown_among(labels, classes)
+    if unknown:
+        msg = (
+            f"Labels must be among those learned, {classes.tolist()}. "
+            f"Got {unknown[0]!r} instead. Learn rows of that class first."
         )
-        self._replace(new_classes, class_count, lambda table: filters.apply(added, table))
+        raise ValueError(msg)
+    return codes_of(labels, classes)
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Refuse what is not one of the choices."""
+    if value not in choices:
+        msg = f"The {name!r} parameter must be one of {choices}. Got {value!r} instead."
+        raise ValueError(msg)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -107,8 +107,8 @@ class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> Densify:  # noqa: ARG002
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Draw the signs; of the rows only the number of features is used.
 
         Parameters

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from flybloom._internal.sklearn_compat import fit_context
 from flybloom._internal.typing import Winners
-from flybloom._internal.validation import check_rows, unchanged_on_error
-from flybloom.estimators._base import BaseFly
-from flybloom.files.model_file import Saveable
+from flybloom._internal.validation import check_new_rows, check_rows, resolve_seed
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.hashing.sizes import Sizes
+from flybloom.core.recipe import Recipe
+from flybloom.estimators.base import FlyEstimator
+from flybloom.files.model_file import Parts
 
 
-class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseFly, Saveable):  # type: ignore[misc]
+class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator):  # type: ignore[misc]
     """Sparse binary hash of dense or sparse rows, after the fruit fly's olfactory circuit.
 
     Each component sums a few randomly chosen input features; the components with the largest sums win and become
@@ -152,8 +155,8 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseFly, Saveab
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> FlyHash:  # noqa: ARG002
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Draw the connections and learn the scaling, from scratch.
 
         Parameters
@@ -168,12 +171,18 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseFly, Saveab
         FlyHash
             The fitted transformer itself.
         """
-        with unchanged_on_error(self):
-            self._start(check_rows(self, X, reset=True))
-        return self
+        sizes = Sizes(self.n_components, self.n_connections, self.n_winners)
+        seed = resolve_seed(self.random_state)
+        recipe = Recipe(type(self).__name__, self._encoding, sizes, bool(self.signed), seed)
+        rows, names = check_new_rows(X, recipe.owner, takes_sparse=recipe.encoding.takes_sparse)
+        ones = np.ones(rows.shape[0], np.int64)
+        hasher = recipe.hasher(
+            Encoder(rows.shape[1], names), lambda plan, encoder: plan.measure(encoder.encode(rows), None, ones)
+        )
+        return self.with_hasher(hasher)
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any = None) -> FlyHash:  # noqa: ARG002
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Fit to the first block of rows; later blocks are checked and change nothing.
 
         Parameters
@@ -188,10 +197,58 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseFly, Saveab
         FlyHash
             The transformer itself.
         """
-        if hasattr(self, "seed_"):
-            check_rows(self, X, reset=False)
-            return self
-        return self.fit(X)  # type: ignore[no-any-return]
+        if self._hasher is None:
+            return self.fit(X)
+        check_rows(X, type(self).__name__, self._hasher.encoder)
+        return self
+
+    def with_hasher(self, hasher: Hasher) -> Self:
+        """Hash as something else does, and return the transformer itself.
+
+        Parameters
+        ----------
+        hasher : Hasher
+            How to hash.
+
+        Returns
+        -------
+        FlyHash
+            The transformer itself.
+        """
+        self._fitted_hasher = hasher
+        return self
+
+    def to_parts(self) -> Parts:
+        """Return what files hold of the transformer.
+
+        Returns
+        -------
+        Parts
+            The hasher; there is nothing else.
+        """
+        return Parts(self._require_hasher(), {}, {})
+
+    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Any]) -> Self:  # noqa: ARG002
+        """Hash as a file says, and return the transformer itself; ValueError where that cannot be.
+
+        Parameters
+        ----------
+        hasher : Hasher or None
+            How rows are hashed.
+        facts : dict
+            What JSON held.
+        arrays : dict of ndarray
+            The arrays that are not the hasher's.
+
+        Returns
+        -------
+        FlyHash
+            The transformer itself.
+        """
+        if hasher is None or arrays:
+            msg = "it holds arrays that no such model has" if arrays else "it does not say how it hashes"
+            raise ValueError(msg)
+        return self.with_hasher(hasher)
 
     def winners(self, X: Any) -> Winners:
         """Return which components win in each row.
@@ -206,8 +263,8 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseFly, Saveab
         ndarray of shape (n_samples, n_winners_), uint32
             The winners, the largest sum first, ties by ascending index.
         """
-        check_is_fitted(self)
-        return self._winners(check_rows(self, X, reset=False))
+        hasher = self._require_hasher()
+        return hasher.winners(check_rows(X, type(self).__name__, hasher.encoder), self.n_jobs)
 
     def transform(self, X: Any) -> sparse.csr_matrix:
         """Return the hashes as a sparse matrix of zeros and ones.
@@ -228,6 +285,11 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseFly, Saveab
             (np.ones(winners.size, np.float32), winners.ravel(), np.arange(n_rows + 1) * self.n_winners_),
             shape=(n_rows, self.n_components_),
         )
+
+    @property
+    def _hasher(self) -> Hasher | None:
+        """How rows are hashed; None before fit."""
+        return getattr(self, "_fitted_hasher", None)
 
     @property
     def _n_features_out(self) -> int:

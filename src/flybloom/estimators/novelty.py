@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from numbers import Integral, Real
-from threading import Lock
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from flybloom._internal.sklearn_compat import Interval, StrOptions, fit_context
-from flybloom._internal.typing import Array, Codes, Counts, Features, Weights, Winners
-from flybloom._internal.validation import check_rows, unchanged_on_error
-from flybloom.core.counts import by_age as recovering
-from flybloom.core.hashing.projection import Projection
-from flybloom.core.readout.filters import add, count_dtype
-from flybloom.estimators._base import BaseFly
+from flybloom._internal.sklearn_compat import Interval, StrOptions
+from flybloom._internal.typing import Array, Codes, Features, Winners
+from flybloom.core.counts.by_age import AgeCounts
+from flybloom.core.encoding.bias_columns import BiasColumns
+from flybloom.core.encoding.encoding import Encoding
+from flybloom.core.readout.recovery import AgedFilter
+from flybloom.core.recipe import Block, Learned
+from flybloom.estimators.base import HASH_PARAMETERS
+from flybloom.estimators.counting import CountingEstimator
 
 AUTO_OFFSET = -0.5  # half of what wins is new
 
 
-class FlyBloomNovelty(OutlierMixin, BaseFly):  # type: ignore[misc]
+class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     """Outlier detector that counts the winners of a hash: the Fly Bloom Filter.
 
     Each row is hashed (see `FlyHash`) and its winners are counted. A new row is novel as far as its winners have
@@ -71,9 +71,9 @@ class FlyBloomNovelty(OutlierMixin, BaseFly):  # type: ignore[misc]
           scored as if it alone had not been learned. So new rows like those exceed it with that probability, while the
           rows themselves, which are familiar, hardly ever do; `fit_predict` judges them without themselves.
 
-    anchors : float, default=0.25
+    bias_columns : float, default=0.25
         How many constant columns of value 1, one standard deviation, are hashed along, as a share of the features. The
-        hash alone sees the direction of a row from the mean and not how far away it is; anchors are what far rows
+        hash alone sees the direction of a row from the mean and not how far away it is; these are what far rows
         outshine. 0 leaves them out, as the paper does. Only with ``scaling="standard"``; otherwise rows have no common
         unit, and are hashed as they are.
 
@@ -104,7 +104,7 @@ class FlyBloomNovelty(OutlierMixin, BaseFly):  # type: ignore[misc]
     epoch_ : int or None
         Number of rows after which what was learned grows one step older.
 
-    n_anchors_ : int
+    n_bias_columns_ : int
         Number of constant columns; in ``connections_`` they come after the features.
 
     offset_ : float
@@ -141,13 +141,13 @@ class FlyBloomNovelty(OutlierMixin, BaseFly):  # type: ignore[misc]
     0.13
     """
 
-    _counts: Counts
-    epoch_: int | None
-
+    counts_type = AgeCounts
+    needs_labels = False
+    is_tuned = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **BaseFly._parameter_constraints,  # noqa: SLF001
+        **HASH_PARAMETERS,
         "decay": [Interval(Real, 0, 1, closed="right")],
-        "anchors": [Interval(Real, 0, 1, closed="both")],
+        "bias_columns": [Interval(Real, 0, 1, closed="both")],
         "recovery": [Interval(Integral, 1, None, closed="left"), None],
         "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
     }
@@ -161,7 +161,7 @@ class FlyBloomNovelty(OutlierMixin, BaseFly):  # type: ignore[misc]
         decay: float = 0.4,
         recovery: int | None = None,
         contamination: float | str = "auto",
-        anchors: float = 0.25,
+        bias_columns: float = 0.25,
         signed: bool = True,
         scaling: str = "standard",
         random_state: Any = None,
@@ -173,14 +173,13 @@ class FlyBloomNovelty(OutlierMixin, BaseFly):  # type: ignore[misc]
         self.decay = decay
         self.recovery = recovery
         self.contamination = contamination
-        self.anchors = anchors
+        self.bias_columns = bias_columns
         self.signed = signed
         self.scaling = scaling
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None) -> FlyBloomNovelty:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Forget everything, learn the rows, and set the threshold.
 
         Parameters
@@ -195,8 +194,7 @@ class FlyBloomNovelty(OutlierMixin, BaseFly):  # type: ignore[misc]
         FlyBloomNovelty
             The fitted detector itself.
         """
-        with unchanged_on_error(self):
-            self._fit(X)
+        self._learn(X, None, anew=True)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:  # noqa: ARG002
@@ -214,13 +212,12 @@ class FlyBloomNovelty(OutlierMixin, BaseFly):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             -1 for outliers, 1 for the others.
         """
-        self._validate_params()
-        with unchanged_on_error(self):
-            scores = self._fit(X)
+        block = self._learn(X, None, anew=True)
+        with self.reading_learned() as learned:
+            scores = self.judge(learned, block, 0)
         return np.where(scores < self.offset_, -1, 1)
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any = None) -> FlyBloomNovelty:  # noqa: ARG002
+    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
         """Learn a block of rows in addition to those before.
 
         Parameters
@@ -235,14 +232,10 @@ class FlyBloomNovelty(OutlierMixin, BaseFly):  # type: ignore[misc]
         FlyBloomNovelty
             The detector itself.
         """
-        with unchanged_on_error(self):
-            if hasattr(self, "seed_"):
-                self._learn(X)
-            else:
-                self._fit(X)
+        self._learn(X, None)
         return self
 
-    def forget(self, X: Any, positions: Any = None) -> FlyBloomNovelty:
+    def forget(self, X: Any, positions: Any = None) -> Self:
         """Undo the learning of rows exactly: the counts become what they would be had the rows never been met.
 
         Parameters
@@ -258,21 +251,10 @@ class FlyBloomNovelty(OutlierMixin, BaseFly):  # type: ignore[misc]
         FlyBloomNovelty
             The detector itself.
         """
-        X = self._check_scoring(X)
-        ages = self._ages_of(positions, X.shape[0])
-        is_kept = ages >= 0
-        removed = self._count(X[is_kept], ages[is_kept])
-        if (removed > self._counts).any():
-            msg = (
-                "Some of the rows were not learned, or already forgotten: their winners were counted less often than "
-                "that. Nothing was forgotten. Pass only rows that were learned."
-            )
-            raise ValueError(msg)
-        self._counts = self._counts - removed
-        self.n_rows_ -= int(is_kept.sum())
+        self._forget(X, positions)
         return self
 
-    def calibrate(self, X: Any, contamination: float) -> FlyBloomNovelty:
+    def calibrate(self, X: Any, contamination: float) -> Self:
         """Set the threshold from rows that were not learned.
 
         Parameters
@@ -293,7 +275,10 @@ class FlyBloomNovelty(OutlierMixin, BaseFly):  # type: ignore[misc]
                 f"Got {contamination!r} instead."
             )
             raise ValueError(msg)
-        self.offset_ = float(np.percentile(self.score_samples(X), 100 * contamination))
+        offset = float(np.percentile(self.score_samples(X), 100 * contamination))
+        with self._shared.learning:
+            learned = self._learned()
+            self._shared.replace(learned._replace(tuned={"offset": offset}), is_own=False)
         return self
 
     def novelty(self, X: Any) -> Array:
@@ -309,8 +294,9 @@ class FlyBloomNovelty(OutlierMixin, BaseFly):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             From 0, familiar, to 1, never met.
         """
-        X = self._check_scoring(X)
-        return self._novelty_of(X, np.full(X.shape[0], -1))
+        X, _ = self._check_scoring(X)
+        with self.reading_learned() as learned:
+            return self._novelty_of(learned, X, np.full(X.shape[0], -1))
 
     def score_samples(self, X: Any) -> Array:
         """Return minus the novelty of each row: the lower, the more abnormal.
@@ -358,106 +344,114 @@ class FlyBloomNovelty(OutlierMixin, BaseFly):  # type: ignore[misc]
         return np.where(self.decision_function(X) < 0, -1, 1)
 
     @property
-    def counts_(self) -> Counts:
-        """How often each component won, of shape (n_ages, n_components_), the newest age first."""
-        return self._counts.T
+    def needs_judging(self) -> bool:  # type: ignore[override]
+        """Whether the rows of `fit` set the threshold."""
+        return not isinstance(self.contamination, str)
 
-    def _start(self, X: Features, weights: Weights | None = None) -> None:
-        """Fix sizes, seed, scaling and anchors from the first rows."""
-        self.n_anchors_ = math.ceil(self.anchors * self.n_features_in_) if self.scaling == "standard" else 0
-        super()._start(X, weights)
+    def judge(self, learned: Learned, block: Block, begin: int) -> Array:
+        """Return the score of each row as if it alone had not been learned.
 
-    def _set_projection(self) -> None:
-        """Prepare the connections, to features and anchors."""
-        self._projection = Projection(
-            self.seed_,
-            self.n_features_in_ + self.n_anchors_,
-            self.n_components_,
-            self.n_connections_,
-            signed=self.signed_,
-        )
+        Parameters
+        ----------
+        learned : Learned
+            What was learned from all rows.
+        block : Block
+            Some of them, checked.
+        begin : int
+            How many rows had been learned before these.
 
-    def _scaled(self, rows: Features) -> Features:
-        """Return rows as they are hashed, anchors included."""
-        scaled = super()._scaled(rows)
-        if self.n_anchors_ == 0:
-            return scaled
-        return np.hstack([scaled, np.ones((scaled.shape[0], self.n_anchors_), np.float32)])
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The scores.
+        """
+        counts: Any = learned.counts
+        ages = counts.ages(np.arange(begin, begin + block.rows.shape[0]), counts.clock)
+        return -self._novelty_of(learned, block.rows, ages)
 
-    def _fit(self, X: Any) -> Array:
-        """Learn from scratch; return the score of each row as if it alone had not been learned."""
-        for name in [name for name in vars(self) if name in ("_counts", "_projection") or name.endswith("_")]:
-            delattr(self, name)
-        X, ages = self._learn(X)
-        scores: Array = -self._novelty_of(X, ages)
-        self.offset_ = AUTO_OFFSET
-        if not isinstance(self.contamination, str):
-            self.offset_ = float(np.percentile(scores, 100 * self.contamination))
-        return scores
+    def tuned_to(self, judged: Array | None) -> dict[str, Any]:
+        """Return the threshold: a quantile of the scores.
 
-    def _learn(self, X: Any) -> tuple[Features, Codes]:
-        """Check, count, and return the rows with the age at which each now stands, -1 where it has faded already."""
-        is_first = not hasattr(self, "seed_")
-        X = check_rows(self, X, reset=is_first)
-        if is_first:
-            self._start(X)
-            self.epoch_ = None if self.recovery is None else recovering.epoch_length(self.recovery)
-            self.n_rows_, self.clock_ = 0, 0
-            self._counts = np.zeros((self.n_components_, recovering.n_ages(self.epoch_)), np.int32)
-        before = self.clock_
-        n_rows = self.n_rows_ + X.shape[0]
-        counts = self._counts
-        if self.epoch_ is None:
-            ages = np.zeros(X.shape[0], np.int64)
-        else:
-            self.clock_ = before + X.shape[0]
-            ages = recovering.ages(np.arange(before, self.clock_), self.clock_, self.epoch_)
-            counts = recovering.aged(counts, self.clock_ // self.epoch_ - before // self.epoch_)
-        is_kept = ages >= 0
-        added = self._count(X[is_kept] if not is_kept.all() else X, ages[is_kept])
-        self._counts = counts.astype(count_dtype(np.array([n_rows])), copy=False) + added
-        self.n_rows_ = n_rows
-        return X, ages
+        Parameters
+        ----------
+        judged : ndarray of shape (n_samples,) or None
+            The scores of all rows, or None with ``contamination="auto"``.
 
-    def _count(self, X: Features, ages: Codes) -> Counts:
-        """Return how often each component won at each age among these rows."""
-        table = np.zeros_like(self._counts)
-        ones = np.ones(X.shape[0], np.int64)
-        lock = Lock()
+        Returns
+        -------
+        dict
+            The offset.
+        """
+        if judged is None or isinstance(self.contamination, str):
+            return {"offset": AUTO_OFFSET}
+        return {"offset": float(np.percentile(judged, 100 * self.contamination))}
 
-        def count(block: slice, winners: Winners) -> None:
-            with lock:
-                add(winners, ages[block], ones[block], table)
+    @property
+    def offset_(self) -> float:
+        """Threshold on `score_samples`; outliers score less."""
+        learned = self._shared.value
+        if learned is None or "offset" not in learned.tuned:
+            self._lacks("offset_")
+        return float(learned.tuned["offset"])
 
-        if X.shape[0]:
-            self._for_winners(X, count)
-        return table
+    @property
+    def n_rows_(self) -> int:
+        """Number of rows learned and not forgotten."""
+        return self._age_counts("n_rows_").n_rows
 
-    def _novelty_of(self, X: Features, ages: Codes) -> Array:
+    @property
+    def clock_(self) -> int:
+        """Number of rows met so far, if there is `recovery`; 0 without."""
+        return self._age_counts("clock_").clock
+
+    @property
+    def epoch_(self) -> int | None:
+        """Number of rows after which what was learned grows one step older; None without `recovery`."""
+        return self._age_counts("epoch_").epoch
+
+    @property
+    def n_bias_columns_(self) -> int:
+        """Number of constant columns; in ``connections_`` they come after the features."""
+        step: BiasColumns | None = self._of_hasher("n_bias_columns_").encoder.step(BiasColumns)
+        return 0 if step is None else step.n
+
+    @property
+    def _encoding(self) -> Encoding:
+        """Which steps the encoder is to have."""
+        return Encoding(self.scaling, bias=float(self.bias_columns))
+
+    @property
+    def _counts_settings(self) -> dict[str, Any]:  # type: ignore[override]
+        """After how many rows one is forgotten."""
+        return {"recovery": None if self.recovery is None else int(self.recovery)}
+
+    @staticmethod
+    def _check_labels(y: Any, n_rows: int) -> Any:  # noqa: ARG004
+        """Return what stands for labels: positions of rows, where they are given."""
+        return y
+
+    def _check_tuned(self, tuned: Any) -> None:
+        """Refuse anything but a threshold."""
+        offset = tuned.get("offset") if isinstance(tuned, dict) and set(tuned) == {"offset"} else None
+        if type(offset) is not float or not -1 <= offset <= 0:
+            msg = "its threshold is not a number from -1 to 0"
+            raise ValueError(msg)
+
+    def _age_counts(self, name: str) -> AgeCounts:
+        """Return the counts for an attribute."""
+        learned = self._shared.value
+        if learned is None:
+            self._lacks(name)
+        return learned.counts  # type: ignore[return-value]
+
+    def _novelty_of(self, learned: Learned, X: Features, own_ages: Codes) -> Array:
         """Return the novelty of rows, each without its own count at its age."""
-        tables = recovering.weight_tables(self._counts, self.decay)
+        counts: Any = learned.counts
+        aged = AgedFilter(counts.table, self.decay)
         result = np.empty(X.shape[0])
 
         def score(block: slice, winners: Winners) -> None:
-            result[block] = recovering.novelty(winners, ages[block], self._counts, tables)
+            result[block] = aged.novelty(winners, own_ages[block])
 
-        self._for_winners(X, score)
+        learned.hasher.for_each_block(X, score, self.n_jobs)
         return result
-
-    def _ages_of(self, positions: Any, n_rows: int) -> Codes:
-        """Return the ages of rows that were learned at these positions."""
-        if self.epoch_ is None:
-            return np.zeros(n_rows, np.int64)
-        given = np.full(0, -1) if positions is None else np.asarray(positions)
-        if (
-            given.shape != (n_rows,)
-            or given.dtype.kind not in "ui"
-            or (given < 0).any()
-            or (given >= self.clock_).any()
-        ):
-            msg = (
-                f"With recovery, forget needs the position of each of the {n_rows} rows: whole numbers from 0 to "
-                f"{self.clock_ - 1}, how many rows had been learned before it. Got {positions!r} instead."
-            )
-            raise ValueError(msg)
-        return recovering.ages(given, self.clock_, self.epoch_)

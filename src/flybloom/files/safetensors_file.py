@@ -10,92 +10,104 @@ import hashlib
 import json
 import os
 import secrets
-from contextlib import suppress
-from pathlib import Path
+import stat
 from typing import Any
 
 import numpy as np
 import safetensors
+from safetensors.numpy import load as deserialized
 from safetensors.numpy import save as serialized
 
+from flybloom._internal.atomic_write import atomic_write
 from flybloom._internal.typing import Array
 from flybloom.exceptions import ModelFileError
 
 KEY = "flybloom"  # of the metadata of safetensors: the checksum, a space, and the description
 LENGTH_BYTES = 8  # safetensors begins with the length of its header
-MOST_HEADER_BYTES = 100_000_000  # what safetensors itself allows
-TYPES = {"U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64, "F64": np.float64}
+MAX_HEADER_BYTES = 2**23  # beyond what the arrays need: enough for long descriptions, small enough to be read
+MAX_CONTAINERS = 10_000  # lists and objects in a header: in memory they take far more than the brackets of text
+TYPES = {"U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64, "F32": np.float32, "F64": np.float64}
 
 
 def write_file(path: str | os.PathLike[str], description: dict[str, Any], arrays: dict[str, Array]) -> None:
     """Write a file so that a crash at any moment leaves the old one or the new one."""
-    target = Path(os.path.realpath(path))  # what a link points to is replaced, not the link
     text = json.dumps(description, allow_nan=False)
     metadata = {KEY: f"{_checksum(text, arrays)} {text}"}  # one entry: safetensors would order several at random
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(serialized(arrays, metadata))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-    if os.name == "posix":  # the new name, too, shall survive a power cut
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
-def remove_leftovers(path: str | os.PathLike[str]) -> None:
-    """Remove what a crash in the middle of `write_file` left beside `path`."""
-    target = Path(os.path.realpath(path))
-    for leftover in target.parent.glob(f".{target.name}.*.tmp"):
-        leftover.unlink(missing_ok=True)
+    atomic_write(path, serialized(arrays, metadata))
 
 
 def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array], bool]:
     """Return the description, the arrays, and whether the checksum is right.
 
     The arrays are no larger than the file. That it is a file of this kind, whole, is checked here; a wrong checksum is
-    left to the caller, who may know better what is wrong.
+    left to the caller, who may know better what is wrong. All is read before anything is looked at: a mapped file that
+    somebody overwrites meanwhile would end the process.
     """
-    _check_header_length(path)
+    content = _content(path)
+    header = _header(path, content)
+    for name, entry in header.items():
+        if name != "__metadata__" and not (isinstance(entry, dict) and entry.get("dtype") in TYPES):
+            msg = f"{path} is damaged: the array {name!r} has a type that no flybloom model has."
+            raise ModelFileError(msg)
+    metadata = header.get("__metadata__")
+    checksum, _, text = str(metadata.get(KEY, "") if isinstance(metadata, dict) else "").partition(" ")
+    if not text:
+        raise ModelFileError(_not_ours(path))
     try:
-        with safetensors.safe_open(path, framework="numpy") as file:
-            checksum, _, text = (file.metadata() or {}).get(KEY, "").partition(" ")
-            if not text:
-                raise ModelFileError(_not_ours(path))
-            for name in file.keys():  # noqa: SIM118 - not a dict
-                if file.get_slice(name).get_dtype() not in TYPES:
-                    msg = f"{path} is damaged: the array {name!r} has a type that no flybloom model has."
-                    raise ModelFileError(msg)
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except safetensors.SafetensorError as error:
+        arrays = {name: np.array(values) for name, values in deserialized(content).items()}  # their own memory
+    except (safetensors.SafetensorError, ValueError, KeyError, OverflowError) as error:
         msg = f"{path} is not a whole safetensors file ({error}). Copy it again, or save the model again."
         raise ModelFileError(msg) from error
+    description = _parsed(path, text)
+    return (
+        description,
+        arrays,
+        secrets.compare_digest(checksum.encode("utf-8", "replace"), _checksum(text, arrays).encode()),
+    )
+
+
+def _content(path: str | os.PathLike[str]) -> bytes:
+    """Return the bytes of a file; what is no file, such as a device or a FIFO, is refused and not waited for."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            msg = f"{path} is not a file, but a folder, a device or a pipe. Expected the output of model.save(path)."
+            raise ModelFileError(msg)
+        return file.read()
+
+
+def _header(path: str | os.PathLike[str], content: bytes) -> dict[str, Any]:
+    """Return the header of safetensors; one that is longer than the file, or than it needs to be, is not even read."""
+    length = int.from_bytes(content[:LENGTH_BYTES], "little")
+    n_array_bytes = len(content) - LENGTH_BYTES - length
+    if len(content) < LENGTH_BYTES or length == 0 or n_array_bytes < 0:
+        raise ModelFileError(_not_ours(path))
+    if length > MAX_HEADER_BYTES + n_array_bytes:
+        msg = (
+            f"{path} has a description of {length} bytes, for arrays of {n_array_bytes}. No model of flybloom has "
+            "that. Expected the output of model.save(path)."
+        )
+        raise ModelFileError(msg)
     try:
-        description = json.loads(text, parse_constant=_refuse_constant)
+        text = content[LENGTH_BYTES : LENGTH_BYTES + length].decode()
+    except UnicodeDecodeError:
+        raise ModelFileError(_not_ours(path)) from None
+    return _parsed(path, text)
+
+
+def _parsed(path: str | os.PathLike[str], text: str) -> dict[str, Any]:
+    """Return a JSON object of text that is no bomb."""
+    if text.count("[") + text.count("{") > MAX_CONTAINERS:
+        msg = f"{path} is damaged: its description is nested beyond measure. Copy it again, or save the model again."
+        raise ModelFileError(msg)
+    try:
+        parsed = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         msg = f"{path} is damaged: its description is not JSON ({error}). Copy it again, or save the model again."
         raise ModelFileError(msg) from error
-    if not isinstance(description, dict):
+    if not isinstance(parsed, dict):
         raise ModelFileError(_not_ours(path))
-    return description, arrays, secrets.compare_digest(checksum.encode(), _checksum(text, arrays).encode())
-
-
-def _check_header_length(path: str | os.PathLike[str]) -> None:
-    """Refuse a header that is longer than the file before anything is read of it."""
-    with Path(path).open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        start = file.read(LENGTH_BYTES)
-    length = int.from_bytes(start, "little")
-    if len(start) < LENGTH_BYTES or not 0 < length <= min(size - LENGTH_BYTES, MOST_HEADER_BYTES):
-        raise ModelFileError(_not_ours(path))
+    return parsed
 
 
 def _checksum(text: str, arrays: dict[str, Array]) -> str:

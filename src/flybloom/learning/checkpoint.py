@@ -8,9 +8,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from flybloom._internal.atomic_write import remove_leftovers
+from flybloom.blocks import Blocks
+from flybloom.core.recipe import Learned
+from flybloom.estimators.counting import CountingEstimator
 from flybloom.exceptions import CheckpointError
 from flybloom.files.model_file import load_in_training, save
-from flybloom.files.safetensors_file import remove_leftovers
 
 NAME = "checkpoint.fly"
 
@@ -26,6 +29,8 @@ class Checkpoint:
         What the training depends on: source and settings. A training with another one is not continued.
     every_rows, every_seconds : number or None
         After how many rows or seconds to save, whichever comes first.
+    resume : bool
+        Whether to go on from what is there; otherwise an earlier training there is not overwritten.
     """
 
     def __init__(
@@ -34,6 +39,8 @@ class Checkpoint:
         identity: dict[str, Any],
         every_rows: int | None,
         every_seconds: float | None,
+        *,
+        resume: bool,
     ) -> None:
         self.path = Path(folder) / NAME
         self.identity = json.loads(json.dumps(identity))  # as it will be read back
@@ -41,15 +48,18 @@ class Checkpoint:
         self.every_seconds = every_seconds
         self._rows_saved = 0
         self._time_saved = time.monotonic()
+        if not resume and self.path.exists():
+            msg = f"{self.path.parent} holds a checkpoint of an earlier training. Resume it, or remove the folder."
+            raise CheckpointError(msg)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(self.path)
 
-    def resumed(self) -> tuple[Any, int] | None:
+    def resumed(self) -> tuple[CountingEstimator, int] | None:
         """Return the model and the number of rows it has learned, or None if there is no checkpoint yet."""
         if not self.path.exists():
             return None
         model, training = load_in_training(self.path)
-        if training is None or not isinstance(training.get("rows"), int):
+        if training is None or not isinstance(model, CountingEstimator):
             msg = f"{self.path} is a model, but no checkpoint of a training. Choose another folder."
             raise CheckpointError(msg)
         found = _differences(training.get("identity"), self.identity)
@@ -62,23 +72,40 @@ class Checkpoint:
         self._rows_saved = training["rows"]
         return model, training["rows"]
 
-    def refuse_to_overwrite(self) -> None:
-        """Refuse to begin anew where an earlier training could be resumed."""
-        if self.path.exists():
-            msg = f"{self.path.parent} holds a checkpoint of an earlier training. Resume it, or remove the folder."
-            raise CheckpointError(msg)
+    def is_due(self, rows: int) -> bool:
+        """Return whether enough rows or seconds have passed since the last one."""
+        if self.every_rows is not None and rows - self._rows_saved >= self.every_rows:
+            return True
+        return self.every_seconds is not None and time.monotonic() - self._time_saved >= self.every_seconds
 
-    def save_if_due(self, model: Any, rows: int) -> None:
-        """Save if enough rows or seconds have passed."""
-        is_due = self.every_rows is not None and rows - self._rows_saved >= self.every_rows
-        is_due |= self.every_seconds is not None and time.monotonic() - self._time_saved >= self.every_seconds
-        if is_due:
-            self.save(model, rows)
-
-    def save(self, model: Any, rows: int) -> None:
+    def save(self, model: CountingEstimator, rows: int) -> None:
         """Save the model, which has learned the first `rows` rows."""
         save(model, self.path, {"rows": rows, "identity": self.identity})
         self._rows_saved, self._time_saved = rows, time.monotonic()
+
+
+def identity_of(
+    model: CountingEstimator, learned: Learned | None, blocks: Blocks, *, single_pass: bool
+) -> dict[str, Any]:
+    """Return all that the result of a training depends on: source, settings, and what it starts from."""
+    source = blocks.identity()
+    if source is None:
+        msg = (
+            f"Checkpoints need files, which can be read again; {blocks.parts[0].name} cannot. Save it to a file first."
+        )
+        raise CheckpointError(msg)
+    settings = {name: _plain(value) for name, value in model.get_params().items() if name != "n_jobs"}
+    if settings.get("class_weight") == "None":
+        del settings["class_weight"]  # older checkpoints do not mention it
+    settings["start"] = "anew" if learned is None else learned.hasher.fingerprint
+    settings |= {"target": repr(blocks.wish.target), "features": repr(blocks.wish.features)}
+    settings["single_pass"] = repr(blocks.wish.block_rows if single_pass else False)
+    return {"source": source, **settings}
+
+
+def _plain(value: Any) -> str:
+    """Return a parameter as text that is the same in another process."""
+    return repr(value) if isinstance(value, int | float | str | dict | None) else type(value).__name__
 
 
 def _differences(before: Any, now: dict[str, Any]) -> list[str]:

@@ -1,51 +1,58 @@
-"""Learning from a source of any size: a pass for the scaling, a pass that counts, and checkpoints in between."""
+"""Learning from a source of any size: passes for the encoding, a pass that counts, and checkpoints in between."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NoReturn, TypeVar
 
-from flybloom._internal.validation import NamedRows, check_rows
+import numpy as np
+from sklearn.base import clone
+
+from flybloom._internal.typing import Array
 from flybloom.blocks import Blocks, read_blocks
-from flybloom.blocks.source import BLOCK_ROWS, Block
-from flybloom.core.encoding.standardise import ColumnMoments, column_moments
-from flybloom.core.hashing.fingerprint import construction, fingerprint
-from flybloom.estimators.classifier import FlyBloomClassifier
+from flybloom.blocks.source import BLOCK_ROWS
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.step import Plan
+from flybloom.core.recipe import Block, Learned, Learning
+from flybloom.estimators.counting import CountingEstimator
 from flybloom.exceptions import CheckpointError, SourceError
-from flybloom.learning.checkpoint import Checkpoint
+from flybloom.learning.checkpoint import Checkpoint, identity_of
 
-Progress = Callable[[str, int], None]
+OnProgress = Callable[[str, int], None]
 """Is told what is going on, and how many more rows it has been done for."""
+
+Model = TypeVar("Model", bound=CountingEstimator)
 
 
 def train(
-    model: FlyBloomClassifier,
+    model: Model,
     source: Any,
-    target: str | int,
+    target: str | int | None = None,
     *,
     features: Iterable[str] | None = None,
     single_pass: bool = False,
     block_rows: int = BLOCK_ROWS,
     checkpoint: str | os.PathLike[str] | None = None,
-    every_rows: int | None = None,
-    every_seconds: float | None = 60.0,
+    checkpoint_rows: int | None = None,
+    checkpoint_seconds: float | None = 60.0,
     resume: bool = False,
-    progress: Progress | None = None,
-) -> FlyBloomClassifier:
+    on_progress: OnProgress | None = None,
+) -> Model:
     """Learn from a source of any size in bounded memory; the model equals one `fit` of all its rows, bit for bit.
 
     If the model scales, the source is read twice: for the exact scaling, then to count. A model of no rows, such as
-    ``model - model``, keeps the scaling it has; parts of the data can so be learned apart and merged.
+    ``model - model``, keeps the scaling it has; parts of the data can so be learned apart and merged. If anything
+    fails, the model stays as it was.
 
     Parameters
     ----------
-    model : FlyBloomClassifier
+    model : FlyBloomClassifier, FlyBloomNovelty, ...
         Forgets everything, then learns.
     source : str, path-like, frame, (X, y) or iterable of (X, y)
         See `read_blocks`.
-    target : str or int
-        The column of the labels; see `read_blocks`.
+    target : str, int or None, default=None
+        The column of the labels; see `read_blocks`. None for a model that needs no labels.
     features : iterable of str or None, default=None
         The columns of the features. None for all but the target.
     single_pass : bool, default=False
@@ -55,19 +62,19 @@ def train(
         How many rows to read at once, at most.
     checkpoint : str, path-like or None, default=None
         A folder in which to save model and position from time to time. Needs a source that consists of files.
-    every_rows : int or None, default=None
+    checkpoint_rows : int or None, default=None
         Save a checkpoint after so many rows.
-    every_seconds : float or None, default=60.0
+    checkpoint_seconds : float or None, default=60.0
         Save a checkpoint after so many seconds.
     resume : bool, default=False
         Whether to go on from the checkpoint, if there is one. Killed at any moment and resumed, the training ends with
         the same model as if nothing had happened. Changed data or settings are refused.
-    progress : callable or None, default=None
-        Called with what is going on, "scaling" or "learning", and a number of rows, after each block.
+    on_progress : callable or None, default=None
+        Called with what is going on, "scaling", "learning" or "judging", and a number of rows, after each block.
 
     Returns
     -------
-    FlyBloomClassifier
+    estimator
         The model itself.
 
     Examples
@@ -78,115 +85,140 @@ def train(
     >>> bool((model.counts_ == model.fit(frame[["a", "b"]], frame["label"]).counts_).all())
     True
     """
-    blocks = read_blocks(source, target, features=features, block_rows=block_rows)
-    tell = progress or (lambda _what, _rows: None)
-    saved = (
-        None if checkpoint is None else _checkpoint(checkpoint, model, blocks, every_rows, every_seconds, single_pass)
-    )
-    done = _resume(model, saved, resume=resume)
-    if done is None:
-        _start(model, blocks, tell, single_pass=single_pass)
-        done = 0
-        if saved is not None and hasattr(model, "seed_"):
-            saved.save(model, 0)
-    tell("learning", done)
-    for block in blocks.starting_at(done):
-        model.partial_fit(block.X, block.y)
-        done += len(block)
-        tell("learning", len(block))
-        if saved is not None:
-            saved.save_if_due(model, done)
-    if done == 0:
-        raise SourceError(_nothing(blocks))
-    if saved is not None:
-        saved.save(model, done)
+    if model.needs_labels and target is None:
+        msg = f"{type(model).__name__} learns from labels. Expected target, the column that holds them. Got None."
+        raise ValueError(msg)
+    blocks = read_blocks(source, target if model.needs_labels else None, features=features, block_rows=block_rows)
+    if resume and checkpoint is None:
+        msg = "There is nothing to resume without a checkpoint. Name its folder (checkpoint=..., --checkpoint)."
+        raise CheckpointError(msg)
+    with model.learning(anew=not _is_empty(model)) as session:
+        saved = None
+        if checkpoint is not None:
+            identity = identity_of(model, session.learned, blocks, single_pass=single_pass)
+            saved = Checkpoint(checkpoint, identity, checkpoint_rows, checkpoint_seconds, resume=resume)
+        _Training(model, session, blocks, saved, on_progress or _ignore, single_pass=single_pass).run()
     return model
 
 
-def _start(model: FlyBloomClassifier, blocks: Blocks, tell: Progress, *, single_pass: bool) -> None:
-    """Forget everything, and fix the scaling unless the first block shall do that."""
-    if _is_empty(model):
-        return
-    model._validate_params()  # noqa: SLF001
-    model._forget_all()  # noqa: SLF001
-    if single_pass or model.scaling == "none":
-        return
-    if not blocks.can_repeat:
-        msg = (
-            f"{blocks.parts[0].name} can be read only once, but the scaling needs a pass of its own. "
-            "Take it from the first block (single_pass=True, --single-pass), or use scaling='none'."
-        )
+class _Training:
+    """One run through a source."""
+
+    def __init__(
+        self,
+        model: CountingEstimator,
+        session: Learning,
+        blocks: Blocks,
+        saved: Checkpoint | None,
+        on_progress: OnProgress,
+        *,
+        single_pass: bool,
+    ) -> None:
+        self.model, self.session, self.blocks, self.saved = model, session, blocks, saved
+        self.on_progress, self.single_pass = on_progress, single_pass
+        self.is_anew = session.learned is None
+
+    def run(self) -> None:
+        """Start or resume, count, and choose what is kept."""
+        done = 0
+        found = None if self.saved is None else self.saved.resumed()
+        if found is not None:
+            restored, done = found
+            with restored.reading_learned() as learned:
+                self.session.learned = learned
+        elif not self.single_pass:
+            self._start()
+            self._save(0)
+        self.on_progress("learning", done)
+        done = self._count(done)
+        if done == 0:
+            self._refuse_nothing()
+        if self.is_anew and not self.single_pass and self.model.needs_judging:
+            self._judge()
+        self._save(done)
+
+    def _start(self) -> None:
+        """Fix how rows are hashed, from sums over all of them."""
+        session = self.session
+        if session.learned is not None:
+            return
+        if session.recipe.encoding.needs_rows and not self.blocks.can_repeat:
+            msg = (
+                f"{self.blocks.parts[0].name} can be read only once, but the scaling needs a pass of its own. "
+                "Take it from the first block (single_pass=True, --single-pass), or use scaling='none'."
+            )
+            raise SourceError(msg)
+        if session.recipe.encoding.needs_rows:
+            first = next(iter(self.blocks), None)
+            if first is None:
+                self._refuse_nothing()
+            session.check(first.X, first.y)  # tells the features, and refuses sparse rows
+            session.start(self._sums_of)
+            self._tune(None)
+
+    def _sums_of(self, plan: Plan, encoder: Encoder) -> Any:
+        """Return the sums that a step is fitted to, over all blocks."""
+        total = None
+        for block, _ in self._checked(0, "scaling"):
+            measured = plan.measure(encoder.encode(block.rows), block.labels, block.weights)
+            total = measured if total is None else total + measured
+        return total
+
+    def _count(self, done: int) -> int:
+        """Learn the rows after those that are done; return how many are done then."""
+        for block, n_rows in self._checked(done, "learning"):
+            is_first = self.session.learned is None
+            self.session.start_with(block)
+            self.session.learn(block)
+            if is_first:
+                learned = self._learned()
+                needs_rows = self.single_pass and self.model.needs_judging
+                self._tune(self.model.judge(learned, block, 0) if needs_rows else None)
+            done += n_rows
+            if self.saved is not None and self.saved.is_due(done):
+                self._save(done)
+        return done
+
+    def _judge(self) -> None:
+        """Let the rows choose what is kept, in a pass of their own."""
+        learned, begin, judged = self._learned(), 0, []
+        for block, n_rows in self._checked(0, "judging"):
+            judged.append(self.model.judge(learned, block, begin))
+            begin += n_rows
+        self._tune(np.concatenate([part for part in judged if part is not None]))
+
+    def _tune(self, judged: Array | None) -> None:
+        """Keep what is chosen with rows at hand, if anything is."""
+        if self.model.is_tuned:
+            self.session.tune(self.model.tuned_to(judged))
+
+    def _checked(self, begin: int, stage: str) -> Iterator[tuple[Block, int]]:
+        """Give the blocks from a row on, checked, and tell of each when it is done with."""
+        for block in self.blocks.starting_at(begin):
+            yield self.session.check(block.X, block.y), len(block)
+            self.on_progress(stage, len(block))
+
+    def _learned(self) -> Learned:
+        """Return what has been learned so far."""
+        assert self.session.learned is not None  # noqa: S101 - asked after rows were learned
+        return self.session.learned
+
+    def _save(self, done: int) -> None:
+        """Save a checkpoint, if there is one and anything to save."""
+        if self.saved is not None and self.session.learned is not None:
+            self.saved.save(clone(self.model).with_learned(self.session.learned), done)
+
+    def _refuse_nothing(self) -> NoReturn:
+        """Refuse a source without rows."""
+        names = ", ".join(part.name for part in self.blocks.parts[:3])
+        msg = f"{names}: no rows. Expected at least one."
         raise SourceError(msg)
-    moments, first = ColumnMoments(), None
-    for block in blocks:
-        rows = block.X.array if isinstance(block.X, NamedRows) else block.X
-        if first is None:
-            first = block
-            check_rows(FlyBloomClassifier(scaling=model.scaling), block.X, reset=True)  # refuses sparse rows
-        moments += column_moments(rows)
-        tell("scaling", len(block))
-    if first is None:
-        raise SourceError(_nothing(blocks))
-    model._start_empty(_few(first), moments)  # noqa: SLF001
 
 
-def _resume(model: FlyBloomClassifier, saved: Checkpoint | None, *, resume: bool) -> int | None:
-    """Give the model what a checkpoint holds, and return how many rows that are; None to begin."""
-    if saved is None:
-        if resume:
-            msg = "There is nothing to resume without a checkpoint. Name its folder (checkpoint=..., --checkpoint)."
-            raise CheckpointError(msg)
-        return None
-    if not resume:
-        saved.refuse_to_overwrite()
-        return None
-    found = saved.resumed()
-    if found is None:
-        return None
-    restored, done = found
-    model.__setstate__({**restored.__getstate__(), **model.get_params()})
-    return done
-
-
-def _checkpoint(
-    folder: str | os.PathLike[str],
-    model: FlyBloomClassifier,
-    blocks: Blocks,
-    every_rows: int | None,
-    every_seconds: float | None,
-    single_pass: bool,
-) -> Checkpoint:
-    """Return the checkpoint of this training, with all that the result depends on."""
-    source = blocks.identity()
-    if source is None:
-        msg = (
-            f"Checkpoints need files, which can be read again; {blocks.parts[0].name} cannot. Save it to a file first."
-        )
-        raise CheckpointError(msg)
-    settings = {name: _plain(value) for name, value in model.get_params().items() if name != "n_jobs"}
-    if model.class_weight is None:
-        del settings["class_weight"]  # older checkpoints do not mention it
-    settings["start"] = fingerprint(construction(model)) if _is_empty(model) else "anew"
-    settings |= {"target": repr(blocks.wish.target), "features": repr(blocks.wish.features)}
-    settings["single_pass"] = repr(blocks.wish.block_rows if single_pass else False)
-    return Checkpoint(folder, {"source": source, **settings}, every_rows, every_seconds)
-
-
-def _is_empty(model: FlyBloomClassifier) -> bool:
+def _is_empty(model: CountingEstimator) -> bool:
     """Return whether a model is ready to learn, but has learned no rows."""
-    return hasattr(model, "seed_") and not model.classes_.size
+    return model.n_rows_learned() == 0
 
 
-def _plain(value: Any) -> str:
-    """Return a parameter as text that is the same in another process."""
-    return repr(value) if isinstance(value, int | float | str | dict | None) else type(value).__name__
-
-
-def _few(block: Block) -> Any:
-    """Return the first row of a block, which has the features of all."""
-    return NamedRows(block.X.array[:1], block.X.names) if isinstance(block.X, NamedRows) else block.X[:1]
-
-
-def _nothing(blocks: Blocks) -> str:
-    """Return what is said of a source without rows."""
-    return f"{', '.join(part.name for part in blocks.parts[:3])}: no rows. Expected at least one."
+def _ignore(stage: str, n_rows: int) -> None:
+    """Tell nobody."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from flybloom._internal.html_page import LIGHT
 from flybloom.paper.experiment import Figure
 
-COLOURS = {"theirs": "#8a8a8a", "ours": "#b5482a", "beyond": "#2a6fb5"}
+COLOURS = {"theirs": "#8a8a8a", "ours": LIGHT["accent"], "beyond": "#2a6fb5"}
 
 
 def new_figure(columns: int = 1, rows: int = 1, width: float = 4.2, height: float = 3.4) -> tuple[Figure, list[Any]]:

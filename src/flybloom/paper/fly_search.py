@@ -12,6 +12,7 @@ from flybloom._internal.typing import Array, Codes
 from flybloom.estimators.densify import Densify
 from flybloom.estimators.fly_hash import FlyHash
 from flybloom.estimators.tuning.held_out import HeldOutCounts, Split, fold_splits, most_rows
+from flybloom.exceptions import require_extra
 from flybloom.paper.scores import SEED, Record, Splits, accuracy, balanced_accuracy, mean
 
 
@@ -193,15 +194,10 @@ def search_bayesian(X: Array, y: Array, splits: Splits, space: BayesianSpace, se
     list of dict
         As of `search_grid`, in the order of the calls.
     """
-    try:
-        from skopt import gp_minimize  # noqa: PLC0415 - an extra
-        from skopt.space import Integer, Real  # noqa: PLC0415
-    except ImportError as error:
-        msg = (
-            "The authors' search needs scikit-optimize, which is not installed. "
-            "Install it with: pip install 'flybloom[paper]'"
-        )
-        raise ImportError(msg) from error
+    require_extra("skopt", "paper", "The authors' search")
+    from skopt import gp_minimize  # noqa: PLC0415 - an extra
+    from skopt.space import Integer, Real  # noqa: PLC0415
+
     records: list[Record] = []
 
     def loss(point: list[Any]) -> float:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from flybloom._internal.atomic_write import atomic_write
+from flybloom._internal.html_page import render_page
+from flybloom.paper.profile import caution
 from flybloom.paper.registry import EXPERIMENTS
 from flybloom.paper.run import RESULT
 
-MOST_ROWS = 20  # a longer table is folded away
+MAX_ROWS = 20  # a longer table is folded away
 HEAD = """\
 # The paper, reproduced
 
@@ -39,9 +41,9 @@ def write_page(folder: Path, profile: str = "quick") -> Path:
     """
     parts = read_parts(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "README.md").write_text(markdown(parts, profile), encoding="utf-8")
+    atomic_write(folder / "README.md", markdown(parts, profile))
     page = folder / "index.html"
-    page.write_text(html(parts, folder, profile), encoding="utf-8")
+    atomic_write(page, html(parts, folder, profile))
     return page
 
 
@@ -56,16 +58,19 @@ def read_parts(folder: Path) -> list[dict[str, Any]]:
 
 def html(parts: list[dict[str, Any]], folder: Path, profile: str) -> str:
     """Return the page; figures are inside it."""
-    try:
-        from jinja2 import Environment  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        msg = "The page needs jinja2, which is not installed. Install it with: pip install 'flybloom[paper]'"
-        raise ImportError(msg) from error
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["cell"] = cell
-    environment.globals["picture"] = lambda part, name: _data_uri(folder / part["experiment"].name / f"{name}.png")
-    template = resources.files("flybloom.paper").joinpath("page.html.jinja").read_text(encoding="utf-8")
-    return environment.from_string(template).render(parts=parts, profile=profile, most_rows=MOST_ROWS)
+
+    def picture(part: dict[str, Any], name: str) -> str:
+        return _data_uri(folder / part["experiment"].name / f"{name}.png")
+
+    context = {
+        "parts": parts,
+        "profile": profile,
+        "caution": caution(profile),
+        "max_rows": MAX_ROWS,
+        "held_of": held_of,
+        "picture": picture,
+    }
+    return render_page("flybloom.paper", "paper", context, (cell,))
 
 
 def _data_uri(path: Path) -> str:
@@ -75,10 +80,17 @@ def _data_uri(path: Path) -> str:
 
 def markdown(parts: list[dict[str, Any]], profile: str) -> str:
     """Return the same as Markdown, which links to the figures; long tables are left to the page."""
-    lines = [*HEAD, "", "| in the paper | command | statements and goals that hold |", "|---|---|---|"]
+    said = caution(profile)
+    lines = [
+        *HEAD,
+        *(["", f"**{said}**"] if said else []),
+        "",
+        "| in the paper | command | statements and goals that hold |",
+        "|---|---|---|",
+    ]
     for part in parts:
-        experiment, checks = part["experiment"], part["checks"]
-        held = f"{sum(check['holds'] for check in checks)} of {len(checks)}"
+        experiment = part["experiment"]
+        held = held_of(part["checks"])
         lines.append(
             f"| {', '.join(experiment.items)} | `flybloom reproduce {experiment.name} --profile {profile}` "
             f"| [{held}](#{experiment.name}) |"
@@ -101,7 +113,7 @@ def _markdown_part(part: dict[str, Any]) -> list[str]:
         ]
         lines += ["", *_markdown_table(header, rows)]
     for table in part["tables"]:
-        if len(table["rows"]) <= MOST_ROWS:
+        if len(table["rows"]) <= MAX_ROWS:
             lines += ["", f"**{table['title']}**", "", *_markdown_table(table["header"], table["rows"])]
     return lines
 
@@ -110,6 +122,11 @@ def _markdown_table(header: list[str], rows: list[list[Any]]) -> list[str]:
     """Return the lines of a table."""
     lines = [header, ["---"] * len(header), *([cell(value) for value in row] for row in rows)]
     return ["| " + " | ".join(str(value).replace("|", "\\|") for value in line) + " |" for line in lines]
+
+
+def held_of(checks: list[dict[str, Any]]) -> str:
+    """Return how many of the checks hold; words where there was nothing to check."""
+    return f"{sum(check['holds'] for check in checks)} of {len(checks)}" if checks else "nothing to check"
 
 
 def cell(value: Any) -> str:

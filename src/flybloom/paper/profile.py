@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 PROFILES = ("quick", "standard", "full")
+CAUTION = "The profile quick is too small to judge the paper by: it only shows that everything works."
 
 
 def read_profile(name: str) -> dict[str, dict[str, Any]]:
@@ -47,3 +48,19 @@ def read_profile(name: str) -> dict[str, dict[str, Any]]:
         )
         raise ValueError(msg)
     return profile
+
+
+def caution(name: str) -> str | None:
+    """Return what to know before believing the outcomes of a profile, or None.
+
+    Parameters
+    ----------
+    name : str
+        As in `read_profile`.
+
+    Returns
+    -------
+    str or None
+        A sentence for whoever reads them.
+    """
+    return CAUTION if name == "quick" else None

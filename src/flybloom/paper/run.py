@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from flybloom._internal.atomic_write import atomic_write, check_writable
+from flybloom.exceptions import require_extra
 from flybloom.paper.experiment import Experiment, Settings, Summary
-from flybloom.paper.work import Tell, run_units, write_json
+from flybloom.paper.work import OnProgress, run_units, write_json
 
 RESULT = "result.json"
 PACKAGES = ("flybloom", "numpy", "scipy", "scikit-learn", "numba")
@@ -22,7 +26,7 @@ def run_experiment(
     *,
     data: str | None = None,
     jobs: int = 1,
-    tell: Tell | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Summary:
     """Do what is left of an experiment, and write what it found.
 
@@ -39,7 +43,7 @@ def run_experiment(
         Folder of data sets; see ``flybloom.datasets``.
     jobs : int, default=1
         Number of processes; an experiment that must run alone takes one.
-    tell : callable, default=None
+    on_progress : callable, default=None
         See `run_units`.
 
     Returns
@@ -47,15 +51,40 @@ def run_experiment(
     Summary
         Tables, checks and numbers.
     """
+    check_can_run([settings], folder)
     units = experiment.plan(settings, data)
-    results = run_units(units, folder, jobs=1 if experiment.alone else jobs, tell=tell)
+    results = run_units(units, folder, jobs=1 if experiment.alone else jobs, on_progress=on_progress)
     summary = experiment.summarise(settings, results)
     figures = experiment.draw(summary)
     for name, figure in figures.items():
-        figure.savefig(folder / f"{name}.png", dpi=110)
+        atomic_write(folder / f"{name}.png", partial(figure.savefig, format="png", dpi=110))
     description = {"experiment": experiment.name, "figures": list(figures), "settings": settings}
     write_json(folder / RESULT, {**description, "environment": environment(), **asdict(summary)})
     return summary
+
+
+def check_can_run(tables: Iterable[Settings], folder: Path) -> None:
+    """Refuse to start what could not be finished: without an extra that will be needed, or a folder to write to.
+
+    Parameters
+    ----------
+    tables : iterable of dict
+        The tables of a profile that are to be run.
+    folder : Path
+        Where results go; made if there is none.
+    """
+    needed = ["matplotlib", "jinja2"] + ["skopt"] * any(_searches_bayesian(table) for table in tables)
+    for module in needed:
+        require_extra(module, "paper", "Reproducing the paper")
+    folder.mkdir(parents=True, exist_ok=True)
+    check_writable(folder / RESULT)
+
+
+def _searches_bayesian(table: Any) -> bool:
+    """Return whether anything in a table asks for the authors' search."""
+    if isinstance(table, dict):
+        return table.get("search", "grid") != "grid" or any(map(_searches_bayesian, table.values()))
+    return isinstance(table, list) and any(map(_searches_bayesian, table))
 
 
 def environment() -> dict[str, Any]:

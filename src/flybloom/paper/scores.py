@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
+from flybloom._internal.scores import accuracy, balanced_accuracy
 from flybloom._internal.typing import Array
-from flybloom.baselines.search import balanced_accuracy
 
 __all__ = [
     "METRICS", "SEED", "Record", "Splits", "accuracy", "balanced_accuracy", "best", "best_of_each", "folds", "hold_out",
@@ -19,11 +19,6 @@ METRICS = ("accuracy", "balanced_accuracy")
 SEED = 5489  # of the authors' folds and hold-outs
 Splits: TypeAlias = list[tuple[Array, Array]]
 Record: TypeAlias = dict[str, Any]  # params, and for each metric the score on each fold
-
-
-def accuracy(true: Array, predicted: Array) -> float:
-    """Return the share of rows that are right."""
-    return float((true == predicted).mean())
 
 
 def folds(X: Array, y: Array, n_folds: int = 10) -> Splits:

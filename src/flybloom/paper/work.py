@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Callable, Iterable
@@ -14,10 +13,11 @@ from typing import Any, TypeAlias
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
+from flybloom._internal.atomic_write import atomic_write
 from flybloom.exceptions import CheckpointError
 
 Result: TypeAlias = dict[str, Any]
-Tell: TypeAlias = Callable[[str, int, int], None]  # what was done, how many of how many are
+OnProgress: TypeAlias = Callable[[str, int, int], None]  # what was done, how many of how many are
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,9 @@ class Unit:
 RAW = "raw.json"  # the results of all units in one file, written when all are done
 
 
-def run_units(units: Iterable[Unit], folder: Path, *, jobs: int = 1, tell: Tell | None = None) -> dict[str, Result]:
+def run_units(
+    units: Iterable[Unit], folder: Path, *, jobs: int = 1, on_progress: OnProgress | None = None
+) -> dict[str, Result]:
     """Do what has not been done yet, and return the results of all units.
 
     Parameters
@@ -62,7 +64,7 @@ def run_units(units: Iterable[Unit], folder: Path, *, jobs: int = 1, tell: Tell 
         that has left a result for the same arguments in either is not run again.
     jobs : int, default=1
         Number of processes.
-    tell : callable, default=None
+    on_progress : callable, default=None
         Called with the key of each unit that is done, how many are done, and how many there are.
 
     Returns
@@ -90,13 +92,13 @@ def run_units(units: Iterable[Unit], folder: Path, *, jobs: int = 1, tell: Tell 
     found = {unit.key: _kept(unit, _newest(unit, done, folder)) for unit in units}
     missing = [unit for unit in units if found[unit.key] is None]
     n_done = len(units) - len(missing)
-    if n_done and tell is not None:
-        tell("done before", n_done, len(units))
+    if n_done and on_progress is not None:
+        on_progress("done before", n_done, len(units))
     for key, result in _computed(missing, folder, jobs):
         found[key] = result
         n_done += 1
-        if tell is not None:
-            tell(key, n_done, len(units))
+        if on_progress is not None:
+            on_progress(key, n_done, len(units))
     if missing or not (folder / RAW).exists():
         write_json(folder / RAW, {unit.key: _newest(unit, done, folder) for unit in units}, indent=None)
     return {key: found[key] or {} for key in keys}
@@ -160,7 +162,5 @@ def _kept(unit: Unit, kept: Result) -> Result | None:
 
 
 def write_json(path: Path, content: Any, indent: int | None = 1) -> None:
-    """Write a file at once or not at all."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(json.dumps(content, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    """Write JSON to a file, at once or not at all."""
+    atomic_write(path, json.dumps(content, indent=indent, allow_nan=False) + "\n")

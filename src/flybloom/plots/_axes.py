@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from flybloom.exceptions import require_extra
+
 
 def require_pyplot(owner: str) -> Any:
     """Return matplotlib.pyplot, or say how to get it."""
-    try:
-        from matplotlib import pyplot as plt  # noqa: PLC0415  # an extra, so only here
-    except ImportError as error:
-        msg = f"{owner} draws with matplotlib, which is not installed. Install it with: pip install 'flybloom[plots]'"
-        raise ImportError(msg) from error
+    require_extra("matplotlib", "plots", owner)
+    from matplotlib import pyplot as plt  # noqa: PLC0415 - an extra, so only here
+
     return plt
 
 
@@ -38,3 +38,8 @@ def grid_of_axes(owner: str, n: int, ax: Any, n_columns: int = 5) -> list[Any]:
     for unused in list(grid.flat)[n:]:
         unused.set_axis_off()
     return list(grid.flat)[:n]
+
+
+def plain(value: Any) -> str:
+    """Return a label as matplotlib shows it as it is: between two dollars it would read a formula."""
+    return str(value).replace("$", r"\$")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from flybloom.plots._axes import grid_of_axes
+from flybloom.plots._axes import grid_of_axes, plain
 
 
 class ClassProfileDisplay:
@@ -183,11 +183,11 @@ class FeatureShareDisplay:
             The display, drawn.
         """
         labels = estimator.predict(X) if labels is None else labels
-        shares = estimator.explain(X, labels, of="familiarity")
+        shares = estimator.explain(X, labels, kind="familiarity")
         names = np.broadcast_to(np.asarray(labels), len(shares))
         titles = [str(name) for name in names]
         if versus is not None:
-            shares = shares - estimator.explain(X, versus, of="familiarity")
+            shares = shares - estimator.explain(X, versus, kind="familiarity")
             others = np.broadcast_to(np.asarray(versus), len(shares))
             titles = [f"{name} against {other}" for name, other in zip(names, others, strict=True)]
         feature_names = getattr(estimator, "feature_names_in_", None)
@@ -226,14 +226,15 @@ def _draw(
 ) -> None:
     """Draw one row of values over the features, as an image or as bars of the largest."""
     reach = float(np.abs(values).max()) or 1.0
-    axes.set_title(title, fontsize=10)
+    axes.set_title(plain(title), fontsize=10)
     if image_shape is not None:
         axes.imshow(values.reshape(image_shape), cmap=cmap, vmin=-reach, vmax=reach)
         axes.set_axis_off()
         return
     largest = np.argsort(-np.abs(values), kind="stable")[:n_features][::-1]
-    labels = [str(i) if names is None else str(names[i]) for i in largest]
+    labels = [plain(i if names is None else names[i]) for i in largest]
     colours = ["#b2182b" if values[i] > 0 else "#2166ac" for i in largest]
-    axes.barh(labels, values[largest], color=colours)
+    axes.barh(range(len(largest)), values[largest], color=colours)
+    axes.set_yticks(range(len(largest)), labels)
     axes.axvline(0, color="0.4", lw=0.8)
     axes.spines[["top", "right"]].set_visible(False)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from flybloom.plots._axes import axes_for
+from flybloom.plots._axes import axes_for, plain
 
-MOST_NUMBERS = 20  # classes up to which each cell shows its number
+MAX_NUMBERS = 20  # classes up to which each cell shows its number
 
 
 class ClassSimilarityDisplay:
@@ -44,7 +44,7 @@ class ClassSimilarityDisplay:
     >>> from flybloom import FlyBloomClassifier
     >>> from flybloom.plots import ClassSimilarityDisplay
     >>> model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
-    >>> display = ClassSimilarityDisplay.from_estimator(model, of="familiarity")
+    >>> display = ClassSimilarityDisplay.from_estimator(model, similarity="familiarity")
     >>> display.similarity.shape
     (10, 10)
     >>> _ = display.plot(kind="dendrogram")
@@ -56,7 +56,13 @@ class ClassSimilarityDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, of: str = "filters", kind: str = "heatmap", display_labels: Any = None, ax: Any = None
+        cls,
+        estimator: Any,
+        *,
+        similarity: str = "filters",
+        kind: str = "heatmap",
+        display_labels: Any = None,
+        ax: Any = None,
     ) -> ClassSimilarityDisplay:
         """Compute the similarity of a fitted classifier's classes and draw it.
 
@@ -64,7 +70,7 @@ class ClassSimilarityDisplay:
         ----------
         estimator : FlyBloomClassifier
             A fitted classifier.
-        of : {"filters", "familiarity"}, default="filters"
+        similarity : {"filters", "familiarity"}, default="filters"
             What is compared, see ``FlyBloomClassifier.class_similarity``.
         kind : {"heatmap", "dendrogram"}, default="heatmap"
             What is drawn.
@@ -79,7 +85,7 @@ class ClassSimilarityDisplay:
             The display, drawn.
         """
         labels = estimator.classes_ if display_labels is None else display_labels
-        return cls(estimator.class_similarity(of=of), display_labels=labels).plot(kind=kind, ax=ax)
+        return cls(estimator.class_similarity(kind=similarity), display_labels=labels).plot(kind=kind, ax=ax)
 
     def plot(
         self, *, kind: str = "heatmap", ax: Any = None, cmap: str = "viridis", include_values: bool | None = None,
@@ -118,11 +124,11 @@ class ClassSimilarityDisplay:
         self.figure_ = self.ax_.figure
         similarity = np.asarray(self.similarity)
         labels = range(len(similarity)) if self.display_labels is None else self.display_labels
-        names = [str(label) for label in labels]
+        names = [plain(label) for label in labels]
         if kind == "dendrogram":
             self._draw_tree(similarity, names)
         else:
-            shown = len(names) <= MOST_NUMBERS if include_values is None else include_values
+            shown = len(names) <= MAX_NUMBERS if include_values is None else include_values
             self._draw_map(similarity, names, cmap, values_format if shown else None, colorbar)
         return self
 

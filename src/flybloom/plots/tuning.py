@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from flybloom._internal.typing import Array
 from flybloom.estimators.tuning.grids import NAMES
+from flybloom.plots._axes import axes_for, plain
 
 
 class TuningDisplay:
@@ -168,19 +169,13 @@ class TuningDisplay:
         TuningDisplay
             The display itself.
         """
-        try:
-            from matplotlib import pyplot as plt  # noqa: PLC0415
-        except ImportError as error:
-            msg = "Pictures need matplotlib. Install it with: pip install 'flybloom[plots]'"
-            raise ImportError(msg) from error
-        if ax is None:
-            _, ax = plt.subplots(layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = ax = axes_for("TuningDisplay", ax)
+        self.figure_ = ax.figure
         self.im_ = ax.imshow(self.scores, **{"origin": "lower", "aspect": "auto", **image_options})
-        self.figure_.colorbar(self.im_, ax=ax, label=f"best mean {self.score_name}")
+        self.figure_.colorbar(self.im_, ax=ax, label=f"best mean {plain(self.score_name)}")
         ax.set(xlabel=self.x, ylabel=self.y)
-        ax.set_xticks(range(len(self.x_values)), [str(value) for value in self.x_values])
-        ax.set_yticks(range(len(self.y_values)), [str(value) for value in self.y_values])
+        ax.set_xticks(range(len(self.x_values)), [plain(value) for value in self.x_values])
+        ax.set_yticks(range(len(self.y_values)), [plain(value) for value in self.y_values])
         self.text_ = np.full(self.scores.shape, None, dtype=object)
         best = np.unravel_index(np.nanargmax(self.scores), self.scores.shape)
         for cell, score in np.ndenumerate(self.scores):

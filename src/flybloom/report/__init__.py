@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from flybloom._internal.atomic_write import atomic_write, check_writable
 from flybloom.report.html import render
 from flybloom.report.summary import facts
 
@@ -25,7 +26,7 @@ def report(
     y : array-like of shape (n_samples,)
         Their labels.
     path : str or Path, default=None
-        A file to write the page to as well.
+        A file to write the page to as well, at once or not at all.
     title : str, default=None
         Title of the page.
     image_shape : tuple of int, default=None
@@ -47,7 +48,9 @@ def report(
     >>> page.startswith("<!doctype html>"), "<script" in page
     (True, False)
     """
+    if path is not None:
+        check_writable(path)
     page = render(facts(model, X, y, title=title, image_shape=image_shape))
     if path is not None:
-        Path(path).write_text(page, encoding="utf-8")
+        atomic_write(path, page)
     return page

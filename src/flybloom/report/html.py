@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import Any
 
 import numpy as np
 
+from flybloom._internal.html_page import LIGHT, render_page
 from flybloom.report.images import grey_image, heat_image
 
-MOST_CELLS = 26  # classes up to which a matrix is a table; beyond, a picture
-ACCENT = (181, 72, 42)
+MAX_CELLS = 26  # classes up to which a matrix is a table; beyond, a picture
+MAX_ROWS = 200  # of the table of classes
+ACCENT = int(LIGHT["accent"][1:3], 16), int(LIGHT["accent"][3:5], 16), int(LIGHT["accent"][5:], 16)
 
 
 def render(facts: dict[str, Any]) -> str:
@@ -36,26 +37,22 @@ def render(facts: dict[str, Any]) -> str:
     >>> "<h1>Digits &lt;b&gt;</h1>" in render(facts(model, X[1000:], y[1000:], title="Digits <b>"))
     True
     """
-    try:
-        from jinja2 import Environment  # noqa: PLC0415  # an extra, so only here
-    except ImportError as error:
-        msg = "Reports need jinja2, which is not installed. Install it with: pip install 'flybloom[report]'"
-        raise ImportError(msg) from error
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=number, percent=percent, size=size, grey_image=grey_image)
-    template = resources.files("flybloom.report").joinpath("page.html.jinja").read_text(encoding="utf-8")
-    return environment.from_string(template).render(
-        facts=facts,
-        confusion=_matrix(facts["labels"], facts["confusion"], _shares(facts["confusion"]), "d"),
-        similarities={
+    n_tested = {record["label"]: record["tested"] for record in facts["classes"]}
+    shares = _shares(facts["confusion"], [n_tested[label] for label in facts["labels"]])
+    context = {
+        "facts": facts,
+        "classes": _worst(facts["classes"]),
+        "confusion": _matrix(facts["labels"], facts["confusion"], shares, "d"),
+        "similarities": {
             of: _matrix(
                 facts["similarity"]["labels"], facts["similarity"][of], _spread(facts["similarity"][of]), decimals
             )
             for of, decimals in (("filters", ".3f"), ("familiarity", ".2f"))
         },
-        novelty_bars=_novelty_bars(facts["novelty"]),
-        calibration_bars=_calibration_bars(facts["calibration"]),
-    )
+        "novelty_bars": _novelty_bars(facts["novelty"]),
+        "calibration_bars": _calibration_bars(facts["calibration"]),
+    }
+    return render_page("flybloom.report", "report", context, (number, percent, size, grey_image))
 
 
 def number(value: float | None, decimals: int = 3) -> str:
@@ -79,10 +76,16 @@ def size(n_bytes: float) -> str:
     return f"{n_bytes:.{0 if unit == 'B' else 1}f}\u202f{unit}"
 
 
-def _shares(confusion: Any) -> Any:
-    """Return each row of a confusion matrix as shares of its sum."""
-    matrix = np.asarray(confusion, np.float64)
-    return matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
+def _shares(confusion: Any, n_tested: list[int]) -> Any:
+    """Return each row of a confusion matrix as shares of the rows that were tested."""
+    return np.asarray(confusion, np.float64) / np.maximum(n_tested, 1)[:, None]
+
+
+def _worst(classes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the classes as they are, or where there are many, those of the least recall, the least first."""
+    if len(classes) <= MAX_ROWS:
+        return classes
+    return sorted(classes, key=lambda record: 1.0 if record["recall"] is None else record["recall"])[:MAX_ROWS]
 
 
 def _spread(similarity: Any) -> Any:
@@ -99,7 +102,7 @@ def _spread(similarity: Any) -> Any:
 def _matrix(labels: list[str], values: Any, heat: Any, form: str) -> dict[str, Any]:
     """Return a matrix as the template shows it: a table of cells, or a picture where there are too many classes."""
     heat = np.asarray(heat)
-    if len(labels) > MOST_CELLS:
+    if len(labels) > MAX_CELLS:
         return {"labels": labels, "picture": heat_image(heat, ACCENT)}
     cells = [
         [
@@ -133,10 +136,10 @@ def _novelty_bars(novelty: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _calibration_bars(calibration: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the bins that hold rows, with confidence and accuracy in percent."""
+    """Return the bins that hold rows, where they begin, and their confidence and accuracy."""
     bins = zip(calibration["rows"], calibration["confidence"], calibration["accuracy"], strict=True)
     return [
-        {"at": i, "rows": rows, "confidence": confidence, "accuracy": accuracy}
+        {"at": i / len(calibration["rows"]), "rows": rows, "confidence": confidence, "accuracy": accuracy}
         for i, (rows, confidence, accuracy) in enumerate(bins)
         if rows
     ]

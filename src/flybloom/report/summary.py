@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-import time
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.metrics import log_loss
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from flybloom import theory
-from flybloom._internal.sklearn_compat import safe_indexing
-from flybloom._internal.typing import Array
-from flybloom._internal.validation import NamedRows, check_labels, united_classes
+from flybloom._internal.scores import accuracy, mean_recall, reliability
+from flybloom._internal.typing import Array, Codes
+from flybloom._internal.validation import NamedRows, check_labels
+from flybloom.core.counts.columns import codes_of, unite
+from flybloom.report.answers import Answers, Confusion, answers, as_array, taken
+from flybloom.report.class_filters import KINDS, ClassFilters
 
-FORMAT = 1
+FORMAT = 2
 """Version of the dictionary's layout."""
 
+MAX_CLASSES = 100  # of which pairs are shown: what is said of all pairs would grow with the square of the classes
 N_BINS = 20
 N_PAIRS = 5
 N_IMAGES = 8
@@ -49,6 +51,7 @@ def facts(
     -------
     dict
         Scores, classes, confusion, similarity, hardest pairs, calibration, novelty, sizes, parameters and timings.
+        Confusion and similarity are those of at most 100 classes: the ones most often mistaken for each other.
 
     Examples
     --------
@@ -67,169 +70,151 @@ def facts(
         msg = f"The 'model' parameter must be a FlyBloomClassifier. Got {type(model).__name__} instead."
         raise TypeError(msg)
     check_is_fitted(model)
-    start = time.perf_counter()
-    predicted = model.predict(X)
-    seconds = time.perf_counter() - start
-    y = check_labels(y, predicted)
-    rows = _as_array(X)
-    if image_shape is not None and math.prod(image_shape) != rows.shape[1]:
+    y = check_labels(y)
+    check_consistent_length(X.array if isinstance(X, NamedRows) else X, y)
+    if image_shape is not None and math.prod(image_shape) != model.n_features_in_:
         msg = (
-            f"The 'image_shape' parameter must multiply to the {rows.shape[1]} features of X. "
+            f"The 'image_shape' parameter must multiply to the {model.n_features_in_} features of X. "
             f"Got {image_shape} instead."
         )
         raise ValueError(msg)
-    novelty, probability = model.novelty(X), model.predict_proba(X)
-    labels = united_classes(model.classes_, y)
-    confusion = np.zeros((labels.size, labels.size), np.int64)
-    np.add.at(confusion, (np.searchsorted(labels, y), np.searchsorted(labels, predicted)), 1)
-    similarity = {of: model.class_similarity(of=of) for of in ("filters", "familiarity")}
+    labels = unite(model.classes_, y)
+    classes = np.full(labels.size, -1)  # where each label is among those of the model
+    classes[codes_of(model.classes_, labels)] = np.arange(model.classes_.size)
+    truth = codes_of(y, labels)
+    told = answers(model, X, classes[truth])
+    predicted = codes_of(told.predicted, labels)
+    confusion, filters = Confusion(truth, predicted, labels.size), ClassFilters(model)
+    shown = confusion.most_confused(MAX_CLASSES)
+    learned = shown[classes[shown] >= 0]  # those of them that can be compared
+    similarity = {kind: filters.similarity(classes[learned], kind) for kind in KINDS}
+    hardest = _hardest(learned, confusion, similarity["familiarity"])
+    names = [str(label) for label in labels]
     return {
         "format": FORMAT,
         "title": title or "Report on a FlyBloomClassifier",
-        "scores": _scores(model, y, predicted, probability, confusion),
-        "labels": [str(label) for label in labels],
-        "classes": _classes(model, labels, confusion),
-        "confusion": confusion.tolist(),
+        "scores": _scores(truth, predicted, told, confusion),
+        "labels": [names[i] for i in shown],
+        "omitted_classes": int(labels.size - shown.size),
+        "classes": _classes(model, names, classes, confusion, filters),
+        "confusion": confusion.table(shown).tolist(),
         "similarity": {
-            "labels": [str(label) for label in model.classes_],
-            **{of: values.round(6).tolist() for of, values in similarity.items()},
+            "labels": [names[i] for i in learned],
+            **{kind: values.round(6).tolist() for kind, values in similarity.items()},
         },
-        "pairs": _pairs(model, rows, X, y, predicted, similarity["familiarity"], image_shape),
-        "calibration": _calibration(model, y, predicted, probability),
-        "novelty": _novelty(novelty, y == predicted),
-        "data": {"rows": len(y), "features": int(rows.shape[1]), "classes": len(np.unique(y))},
+        "pairs": [
+            {
+                "a": names[i],
+                "b": names[j],
+                "similarity": value,
+                "mistakes": n_mistakes,
+                "examples": _examples(model, X, labels, truth, predicted, (i, j), image_shape),
+            }
+            for i, j, n_mistakes, value in hardest
+        ],
+        "calibration": _calibration(model, told, truth == predicted),
+        "novelty": _novelty(told.novelty, truth == predicted),
+        "data": {"rows": len(y), "features": int(model.n_features_in_), "classes": len(np.unique(y))},
         "sizes": _sizes(model),
         "parameters": {name: _plain(value) for name, value in sorted(model.get_params().items())},
-        "timings": {"predict_seconds": seconds, "rows_per_second": len(y) / max(seconds, 1e-9)},
+        "timings": {"predict_seconds": told.seconds, "rows_per_second": len(y) / max(told.seconds, 1e-9)},
     }
 
 
-def _as_array(X: Any) -> Array:
-    """Return rows of any kind as an array."""
-    if isinstance(X, NamedRows):
-        return X.array
-    return X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-
-
-def _scores(model: Any, y: Array, predicted: Array, probability: Array, confusion: Array) -> dict[str, Any]:
+def _scores(truth: Codes, predicted: Codes, told: Answers, confusion: Confusion) -> dict[str, Any]:
     """Return how good the labels and the probabilities are."""
-    n_rows = confusion.sum(axis=1)
-    recalls = np.diag(confusion)[n_rows > 0] / n_rows[n_rows > 0]
-    is_known = np.isin(y, model.classes_)
-    known_loss = None
-    if is_known.any() and model.classes_.size > 1:
-        known_loss = float(log_loss(y[is_known], probability[is_known], labels=model.classes_))
+    is_known = ~np.isnan(told.own_probability)
+    smallest = np.finfo(np.float64).eps
+    losses = -np.log(np.clip(told.own_probability[is_known], smallest, 1 - smallest))
     return {
-        "accuracy": float((y == predicted).mean()),
-        "balanced_accuracy": float(recalls.mean()),
-        "log_loss": known_loss,
-        "mistakes": int((y != predicted).sum()),
+        "accuracy": accuracy(truth, predicted),
+        "balanced_accuracy": mean_recall(confusion.n_right, confusion.n_tested),
+        "log_loss": float(losses.mean()) if losses.size else None,
+        "mistakes": int((truth != predicted).sum()),
         "unlearned_rows": int((~is_known).sum()),
     }
 
 
-def _classes(model: Any, labels: Array, confusion: Array) -> list[dict[str, Any]]:
+def _classes(
+    model: Any, names: list[str], classes: Codes, confusion: Confusion, filters: ClassFilters
+) -> list[dict[str, Any]]:
     """Return for each label how many rows it has, how well it is told, and how full its filter is."""
-    positions = {label: i for i, label in enumerate(model.classes_.tolist())}
-    occupancy, background = theory.occupancy(model.counts_), model.filters_.mean(axis=1)
+    (occupancy, background), class_count = filters.fill(), model.class_count_
     records = []
-    for i, label in enumerate(labels.tolist()):
-        at = positions.get(label)
-        tested, given = int(confusion[i].sum()), int(confusion[:, i].sum())
-        learned = 0 if at is None else int(model.class_count_[at])
+    for i, (label, at) in enumerate(zip(names, classes.tolist(), strict=True)):
+        tested, given, right = (int(n[i]) for n in (confusion.n_tested, confusion.n_told, confusion.n_right))
+        learned = 0 if at < 0 else int(class_count[at])
         records.append(
             {
-                "label": str(label),
+                "label": label,
                 "learned": learned,
                 "tested": tested,
-                "recall": float(confusion[i, i] / tested) if tested else None,
-                "precision": float(confusion[i, i] / given) if given else None,
-                "occupancy": None if at is None else float(occupancy[at]),
-                "background": None if at is None else float(background[at]),
-                "load": theory.load(learned, model.n_components_, model.n_winners_),
+                "recall": right / tested if tested else None,
+                "precision": right / given if given else None,
+                "occupancy": None if at < 0 else float(occupancy[at]),
+                "background": None if at < 0 else float(background[at]),
+                "load": theory.filter_load(learned, model.n_components_, model.n_winners_),
             }
         )
     return records
 
 
-def _pairs(
-    model: Any, rows: Array, X: Any, y: Array, predicted: Array, similarity: Array, image_shape: tuple[int, int] | None
-) -> list[dict[str, Any]]:
-    """Return the pairs of classes that are mistaken for each other most often, then the most similar, with examples."""
-    classes = model.classes_
-    mistaken = {
-        (i, j): np.flatnonzero(
-            ((y == classes[i]) & (predicted == classes[j])) | ((y == classes[j]) & (predicted == classes[i]))
-        )
-        for i, j in combinations(range(classes.size), 2)
-    }
-    hardest = sorted(mistaken, key=lambda pair: (-mistaken[pair].size, -similarity[pair], pair))[:N_PAIRS]
-    n_examples = N_ROWS if image_shape is None else N_IMAGES
-    return [
-        {
-            "a": str(classes[i]),
-            "b": str(classes[j]),
-            "similarity": float(similarity[i, j]),
-            "mistakes": int(mistaken[i, j].size),
-            "examples": _examples(model, rows, X, y, predicted, mistaken[i, j][:n_examples], image_shape),
-        }
-        for i, j in hardest
+def _hardest(shown: Codes, confusion: Confusion, similarity: Array) -> list[tuple[int, int, int, float]]:
+    """Return the pairs of labels mistaken for each other most often, then the most similar, with both figures."""
+    n_mistakes = dict(zip(map(tuple, confusion.pairs.tolist()), confusion.n_mistakes.tolist(), strict=True))
+    pairs = [
+        (labels[0], labels[1], n_mistakes.get(labels, 0), float(similarity[i, j]))
+        for (i, j), labels in zip(combinations(range(shown.size), 2), combinations(shown.tolist(), 2), strict=True)
     ]
+    return sorted(pairs, key=lambda pair: (-pair[2], -pair[3], pair))[:N_PAIRS]
 
 
 def _examples(
-    model: Any, rows: Array, X: Any, y: Array, predicted: Array, at: Array, image_shape: tuple[int, int] | None
+    model: Any, X: Any, labels: Array, truth: Codes, predicted: Codes, pair: tuple[int, int], image_shape: Any
 ) -> list[dict[str, Any]]:
     """Return rows that were mistaken: as images, or with the features that spoke most for the mistake."""
+    is_mistaken = (truth != predicted) & np.isin(truth, pair) & np.isin(predicted, pair)
+    at = np.flatnonzero(is_mistaken)[: N_ROWS if image_shape is None else N_IMAGES]
     if at.size == 0:
         return []
-    taken = NamedRows(X.array[at], X.names) if isinstance(X, NamedRows) else safe_indexing(X, at)
-    for_mistake = model.explain(taken, predicted[at], of="familiarity")
-    for_truth = model.explain(taken, y[at], of="familiarity")
-    names = getattr(model, "feature_names_in_", [f"feature {f}" for f in range(rows.shape[1])])
+    chosen, right, wrong = taken(X, at), labels[truth[at]], labels[predicted[at]]
+    differences = model.explain(chosen, wrong, kind="familiarity") - model.explain(chosen, right, kind="familiarity")
+    names = getattr(model, "feature_names_in_", [f"feature {f}" for f in range(model.n_features_in_)])
     examples = []
-    for row, difference in zip(at, for_mistake - for_truth, strict=True):
-        example: dict[str, Any] = {"row": int(row), "label": str(y[row]), "predicted": str(predicted[row])}
+    for n, (row, values, difference) in enumerate(zip(at, as_array(chosen), differences, strict=True)):
+        example: dict[str, Any] = {"row": int(row), "label": str(right[n]), "predicted": str(wrong[n])}
         if image_shape is not None:
-            example["image"] = np.asarray(rows[row], np.float64).reshape(image_shape).tolist()
+            example["image"] = np.asarray(values, np.float64).reshape(image_shape).tolist()
         else:
             largest = np.argsort(-difference, kind="stable")[:N_FEATURES]
             example["features"] = [
-                {"name": str(names[f]), "value": float(rows[row, f]), "share": float(difference[f])} for f in largest
+                {"name": str(names[f]), "value": float(values[f]), "share": float(difference[f])} for f in largest
             ]
         examples.append(example)
     return examples
 
 
-def _calibration(model: Any, y: Array, predicted: Array, probability: Array) -> dict[str, Any]:
-    """Return in ten bins of confidence how often the label is right; and the mean gap between the two."""
-    confidence = probability.max(axis=1)
-    is_right = (y == predicted).astype(float)
-    edges = np.linspace(0, 1, 11)
-    bins = np.clip(np.digitize(confidence, edges) - 1, 0, 9)
-    n = np.bincount(bins, minlength=10)
-    sums = np.bincount(bins, confidence, 10), np.bincount(bins, is_right, 10)
-    used = n > 0
-    gap = float(np.abs(sums[0][used] - sums[1][used]).sum() / len(y))
+def _calibration(model: Any, told: Answers, is_right: Array) -> dict[str, Any]:
+    """Return in bins of confidence how often the label is right; and the mean gap between the two."""
+    found = reliability(told.confidence, is_right)
     return {
-        "rows": n.tolist(),
-        "confidence": [float(sums[0][i] / n[i]) if used[i] else None for i in range(10)],
-        "accuracy": [float(sums[1][i] / n[i]) if used[i] else None for i in range(10)],
-        "expected_error": gap,
-        "mean_confidence": float(confidence.mean()),
+        "rows": found.n_rows.tolist(),
+        "confidence": [None if math.isnan(value) else value for value in found.confidence.tolist()],
+        "accuracy": [None if math.isnan(value) else value for value in found.accuracy.tolist()],
+        "expected_error": found.error,
+        "mean_confidence": float(told.confidence.mean()),
         "temperature": float(model.temperature),
     }
 
 
 def _novelty(novelty: Array, is_right: Array) -> dict[str, Any]:
-    """Return histograms of the least novelty, for rows that were told right and wrong."""
-    least = novelty.min(axis=1)
+    """Return histograms of the novelty to the nearest class, for rows that were told right and wrong."""
     edges = np.linspace(0, 1, N_BINS + 1)
     return {
         "edges": edges.tolist(),
-        "right": np.histogram(least[is_right], edges)[0].tolist(),
-        "wrong": np.histogram(least[~is_right], edges)[0].tolist(),
-        "quantiles": {str(q): float(np.quantile(least, q)) for q in (0.05, 0.5, 0.95)},
+        "right": np.histogram(novelty[is_right], edges)[0].tolist(),
+        "wrong": np.histogram(novelty[~is_right], edges)[0].tolist(),
+        "quantiles": {str(q): float(np.quantile(novelty, q)) for q in (0.05, 0.5, 0.95)},
     }
 
 

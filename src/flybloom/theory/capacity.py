@@ -43,7 +43,7 @@ class Capacity(NamedTuple):
     used: float
 
 
-def load(n_rows: int, n_components: int, n_winners: int) -> float:
+def filter_load(n_rows: int, n_components: int, n_winners: int) -> float:
     """Return n rho / m, how often a component of a class wins on average.
 
     Parameters
@@ -58,8 +58,8 @@ def load(n_rows: int, n_components: int, n_winners: int) -> float:
 
     Examples
     --------
-    >>> from flybloom.theory import load
-    >>> load(1000, 32768, 128)
+    >>> from flybloom.theory import filter_load
+    >>> filter_load(1000, 32768, 128)
     3.90625
     """
     return n_rows * n_winners / n_components
@@ -179,7 +179,7 @@ def capacity(n_rows: int, n_components: int, n_winners: int, decay: float = 1.0)
             stacklevel=2,
         )
     return Capacity(
-        load(n_rows, n_components, n_winners),
+        filter_load(n_rows, n_components, n_winners),
         expected_occupancy(n_rows, n_components, n_winners),
         math.exp(n_rows * _log1m(decay * n_winners / n_components)),
         used,

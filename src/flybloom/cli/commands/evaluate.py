@@ -27,13 +27,13 @@ def command(
     """Compare what MODEL predicts for SOURCE with the labels there."""
     classifier = load_classifier(model, jobs)
 
-    from flybloom._internal.validation import united_classes  # noqa: PLC0415 - heavy
+    from flybloom.core.counts.columns import unite  # noqa: PLC0415 - heavy
 
     pairs: Counter[tuple[Any, Any]] = Counter()
 
     def compare(block: Block) -> None:
         assert block.y is not None  # noqa: S101 - read_blocks has checked
-        united_classes(classifier.classes_, block.y)  # refuses to compare numbers with strings
+        unite(classifier.classes_, block.y)  # refuses to compare numbers with strings
         pairs.update(zip(block.y.tolist(), classifier.predict(block.X).tolist(), strict=True))
 
     watch = Stopwatch()

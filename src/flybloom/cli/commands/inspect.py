@@ -9,36 +9,42 @@ import typer
 from flybloom.cli.console import print_result, print_table
 from flybloom.cli.options import Json, Model
 
-MOST_CLASSES = 30
+MAX_CLASSES = 30
 
 
 def command(model: Model, json: Json = False) -> None:
     """Show what is in MODEL: how it hashes, and what it has learned."""
     from flybloom import FlyBloomClassifier  # noqa: PLC0415 - heavy
-    from flybloom.core.hashing.fingerprint import construction, fingerprint  # noqa: PLC0415
     from flybloom.files.model_file import load_in_training  # noqa: PLC0415
 
     loaded, training = load_in_training(model)
-    names = getattr(loaded, "feature_names_in_", None)
+    inside = getattr(loaded, "best_estimator_", getattr(loaded, "estimator_", loaded))
+    hasher = inside.to_parts().hasher
+    names = hasher.encoder.names
     facts: dict[str, Any] = {
         "kind": type(loaded).__name__,
         "bytes": model.stat().st_size,
-        "fingerprint": fingerprint(construction(loaded)),
+        "fingerprint": hasher.fingerprint,
         "features": loaded.n_features_in_,
-        "components": loaded.n_components_,
-        "connections": loaded.n_connections_,
-        "winners": loaded.n_winners_,
-        "signed": loaded.signed_,
-        "seed": str(loaded.seed_),
-        "scaling": "none" if loaded.center_ is None else "center" if loaded.scale_ is None else "standard",
-        "feature_names": None if names is None else names.tolist(),
-        "parameters": loaded.get_params(),
+        "components": inside.n_components_,
+        "connections": inside.n_connections_,
+        "winners": inside.n_winners_,
+        "signed": inside.signed_,
+        "seed": str(inside.seed_),
+        "scaling": "none" if inside.center_ is None else "center" if inside.scale_ is None else "standard",
+        "feature_names": None if names is None else list(names),
+        "parameters": {
+            name: value if isinstance(value, int | float | str | list | dict | None) else str(value)
+            for name, value in loaded.get_params().items()
+        },
     }
     if training is not None:
         facts["checkpoint_after_rows"] = training["rows"]
-    if isinstance(loaded, FlyBloomClassifier):
-        classes, rows, counts = loaded.classes_.tolist(), loaded.class_count_.tolist(), loaded.counts_
-        facts |= {"rows": sum(rows), "classes": len(classes)}
+    if hasattr(inside, "n_rows_learned"):
+        facts["rows"] = inside.n_rows_learned()
+    if isinstance(inside, FlyBloomClassifier):
+        classes, rows, counts = inside.classes_.tolist(), inside.class_count_.tolist(), inside.counts_
+        facts["classes"] = len(classes)
         used = (counts > 0).mean(axis=1).tolist() if classes else []
         facts["per_class"] = [
             {"label": label, "rows": n, "components_used": round(share, 4)}
@@ -47,7 +53,7 @@ def command(model: Model, json: Json = False) -> None:
     print_result(facts, as_json=json)
     if not json and facts.get("per_class"):
         typer.echo()
-        shown = facts["per_class"][:MOST_CLASSES]
+        shown = facts["per_class"][:MAX_CLASSES]
         print_table(
             ["class", "rows", "components used"], [[str(entry["label"]), *[*entry.values()][1:]] for entry in shown]
         )

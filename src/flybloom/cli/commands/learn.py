@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from flybloom.cli.console import Stopwatch, print_result
-from flybloom.cli.models import blocks_for, for_each_block, load_classifier
-from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, Model, OutputOrSame, Source, Target
+from flybloom.cli.models import blocks_for, for_each_block, learned_facts, load_model
+from flybloom.cli.options import (
+    DEFAULT_BLOCK_ROWS,
+    BlockRows,
+    Jobs,
+    Json,
+    Model,
+    OutputOrSame,
+    Source,
+    TargetIfAny,
+    require_target,
+)
 
 
 def command(
     model: Model,
     source: Source,
-    target: Target,
+    target: TargetIfAny = None,
     output: OutputOrSame = None,
     block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
@@ -20,13 +30,14 @@ def command(
 
     New labels are welcome. If anything goes wrong, MODEL stays as it is.
     """
-    classifier = load_classifier(model, jobs)
+    learner = load_model(model, jobs)
+    require_target(target, is_needed=learner.needs_labels)
     watch = Stopwatch()
     n_rows = for_each_block(
-        blocks_for(classifier, source, target, block_rows),
+        blocks_for(learner, source, target, block_rows),
         "learning",
-        lambda block: classifier.partial_fit(block.X, block.y),
+        lambda block: learner.partial_fit(block.X, block.y),
     )
     facts = watch.facts(n_rows)
-    classifier.save(output or model)
-    print_result({"model": str(output or model), "classes": classifier.classes_.size, **facts}, as_json=json)
+    learner.save(output or model)
+    print_result({"model": str(output or model), **learned_facts(learner), **facts}, as_json=json)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from flybloom.cli.console import print_result
-from flybloom.cli.models import load_classifier
+from flybloom.cli.models import learned_facts, load_model
 from flybloom.cli.options import Json, Output
 
 
@@ -21,14 +21,8 @@ def command(
 
     They must hash alike: train the first, and the others with --like.
     """
-    total = load_classifier(models[0])
+    total = load_model(models[0])
     for path in models[1:]:
-        total.merge(load_classifier(path))
+        total.merge(load_model(path))
     total.save(output)
-    result = {
-        "model": str(output),
-        "models": len(models),
-        "classes": total.classes_.size,
-        "rows": int(total.class_count_.sum()),
-    }
-    print_result(result, as_json=json)
+    print_result({"model": str(output), "models": len(models), **learned_facts(total)}, as_json=json)

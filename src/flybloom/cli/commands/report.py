@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from flybloom._internal.atomic_write import atomic_write, check_writable
 from flybloom.cli.console import print_result
 from flybloom.cli.models import blocks_for, load_classifier, read_all
 from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, Model, Target
+from flybloom.exceptions import require_extra
 
 
 def command(
@@ -28,13 +30,17 @@ def command(
     --json prints all facts of the page as well.
     """
     image_shape = _shape(image)
+    require_extra("jinja2", "report", "flybloom report")
+    check_writable(output, [model])
     classifier = load_classifier(model, jobs)
-    rows, labels = read_all(blocks_for(classifier, data, target, block_rows))
+    blocks = blocks_for(classifier, data, target, block_rows)
+    check_writable(output, [part.name for part in blocks.parts])
+    rows, labels = read_all(blocks)
 
     from flybloom.report import facts, render  # noqa: PLC0415 - heavy
 
     found = facts(classifier, rows, labels, title=title or f"Report on {model.name}", image_shape=image_shape)
-    output.write_text(render(found), encoding="utf-8")
+    atomic_write(output, render(found))
     if json:
         print_result(found, as_json=True)
     else:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from flybloom.cli import cluster
 from flybloom.cli.console import Stopwatch, print_result, progress
-from flybloom.cli.models import load_classifier
+from flybloom.cli.models import learned_facts, load_model
 from flybloom.cli.options import (
     DEFAULT_BLOCK_ROWS,
     BlockRows,
@@ -18,33 +18,56 @@ from flybloom.cli.options import (
     Jobs,
     Json,
     Output,
+    Scaling,
     Source,
-    Target,
+    TargetIfAny,
+    given_options,
     names,
+    refuse_together,
+    require_target,
     size,
 )
 
 if TYPE_CHECKING:
-    from flybloom import FlyBloomClassifier
+    from flybloom.estimators.counting import CountingEstimator
+
+FIXED_BY_LIKE = ("components", "connections", "winners", "unsigned", "scaling", "seed", "novelty")
+NOT_ON_A_CLUSTER = ("checkpoint", "every", "resume", "single_pass", "like", "block_rows", "jobs")
+FOR_CLASSES, FOR_NOVELTY = ("class_weight", "target"), ("contamination", "recovery")
 
 
 def command(
+    context: typer.Context,
     source: Source,
-    target: Target,
     output: Output,
+    target: TargetIfAny = None,
+    novelty: Annotated[
+        bool, typer.Option("--novelty", help="Learn what is usual, without labels: a detector of outliers.")
+    ] = False,
     features: Annotated[
         str | None, typer.Option(help="Columns of the features, separated by commas; without it, all but the target.")
     ] = None,
     components: Annotated[str, typer.Option(help="How many components: 4096, 20x the features, or auto.")] = "auto",
     connections: Annotated[str, typer.Option(help="Features that each sums: 8, 10% of them, or auto.")] = "auto",
     winners: Annotated[str, typer.Option(help="How many win in each row: 64, 1% of the components, or auto.")] = "auto",
-    decay: Annotated[float, typer.Option(help="How fast a filter forgets that a component is new; 1 is binary.")] = 0.4,
+    decay: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="How fast a filter forgets that a component is new; 1 is binary.")
+    ] = 0.4,
     class_weight: ClassWeight = None,
+    contamination: Annotated[
+        float | None, typer.Option(min=0.0, max=0.5, help="With --novelty: share of outliers among the rows.")
+    ] = None,
+    recovery: Annotated[
+        int | None, typer.Option(min=1, help="With --novelty: after how many further rows a row is forgotten.")
+    ] = None,
     unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
-    scaling: Annotated[str, typer.Option(help="none, center or standard.")] = "standard",
+    scaling: Annotated[Scaling, typer.Option(help="What is done to the columns before hashing.")] = Scaling.STANDARD,
     seed: Annotated[int, typer.Option(help="Seed of the connections.")] = 0,
     like: Annotated[
-        Path | None, typer.Option(help="Hash as this model does, scaling included, so that the two can be merged.")
+        Path | None,
+        typer.Option(
+            help="Hash as this model does, scaling included, so that the two can be merged; and its settings."
+        ),
     ] = None,
     single_pass: Annotated[
         bool, typer.Option("--single-pass", help="Read the source once; the first block gives the scaling.")
@@ -63,32 +86,26 @@ def command(
 
     The source is read twice, for the scaling and to learn, unless --single-pass or --scaling none is given.
     """
-    every_rows, every_seconds = _interval(every)
-    if cluster_address is not None and (checkpoint is not None or single_pass or like is not None):
-        msg = "--cluster does not go with --checkpoint, --single-pass or --like. Leave them out."
-        raise typer.BadParameter(msg)
-    n_components, n_connections, n_winners = size(components), size(connections), size(winners)
-
-    from flybloom import FlyBloomClassifier, read_blocks  # noqa: PLC0415 - heavy
-    from flybloom import train as train_on  # noqa: PLC0415
-
-    if like is None:
-        model = FlyBloomClassifier(
-            n_components,
-            n_connections=n_connections,
-            n_winners=n_winners,
-            decay=decay,
-            class_weight=class_weight,
-            signed=not unsigned,
-            scaling=scaling,
-            random_state=seed,
-            n_jobs=jobs,
+    checkpoint_rows, checkpoint_seconds = _interval(every)
+    given = given_options(context)
+    if cluster_address is not None:
+        refuse_together(given, "--cluster", NOT_ON_A_CLUSTER)
+    if like is not None:
+        refuse_together(given, "--like", FIXED_BY_LIKE)
+    if novelty:
+        refuse_together(given, "--novelty", FOR_CLASSES)
+    elif like is None:
+        refuse_together(given, "a classifier", FOR_NOVELTY, remedy="They go with --novelty.")
+    sizes = {"n_components": size(components), "n_connections": size(connections), "n_winners": size(winners)}
+    model = (
+        _like(like, given, decay=decay, class_weight=class_weight, contamination=contamination)
+        if like is not None
+        else _new(
+            sizes, novelty=novelty, class_weight=class_weight, contamination=contamination, recovery=recovery,
+            decay=decay, signed=not unsigned, scaling=scaling.value, random_state=seed,
         )
-    else:
-        model = load_classifier(like, jobs)
-        model = model - model
-        if class_weight is not None:
-            model.set_params(class_weight=class_weight)
+    )  # fmt: skip
+    require_target(target, is_needed=model.needs_labels)
     columns = names(features)
     if columns is None and hasattr(model, "feature_names_in_"):
         columns = model.feature_names_in_.tolist()
@@ -97,8 +114,12 @@ def command(
         cluster.train(model, source, target, columns, cluster_address, progress=sys.stderr.isatty())
         _save(model, output, watch, as_json=json)
         return
-    with progress(read_blocks(source, target).n_rows()) as tell:
-        train_on(
+
+    from flybloom import read_blocks, train  # noqa: PLC0415 - heavy
+
+    model.set_params(n_jobs=jobs)
+    with progress(read_blocks(source, target).n_rows()) as on_progress:
+        train(
             model,
             source,
             target,
@@ -106,19 +127,41 @@ def command(
             single_pass=single_pass,
             block_rows=block_rows,
             checkpoint=checkpoint,
-            every_rows=every_rows,
-            every_seconds=every_seconds,
+            checkpoint_rows=checkpoint_rows,
+            checkpoint_seconds=checkpoint_seconds,
             resume=resume,
-            progress=tell,
+            on_progress=on_progress,
         )
     _save(model, output, watch, as_json=json)
 
 
-def _save(model: FlyBloomClassifier, path: Path, watch: Stopwatch, *, as_json: bool) -> None:
-    """Save the model and print what was done."""
-    facts = watch.facts(int(model.class_count_.sum()))
-    model.save(path)
-    print_result({"model": str(path), "classes": model.classes_.size, **facts}, as_json=as_json)
+def _new(
+    sizes: dict[str, Any], *, novelty: bool, class_weight: str | None, contamination: float | None,
+    recovery: int | None, **settings: Any,
+) -> CountingEstimator:  # fmt: skip
+    """Return a model that has learned nothing yet."""
+    from flybloom import FlyBloomClassifier, FlyBloomNovelty  # noqa: PLC0415 - heavy
+
+    if novelty:
+        share = "auto" if contamination is None else contamination
+        return FlyBloomNovelty(**sizes, **settings, contamination=share, recovery=recovery)
+    return FlyBloomClassifier(**sizes, **settings, class_weight=class_weight)
+
+
+def _like(path: Path, given: set[str], **settings: Any) -> CountingEstimator:
+    """Return a model that hashes as another one and has learned nothing; what is given replaces its settings."""
+    model = load_model(path)
+    empty: CountingEstimator = model - model
+    empty.set_params(**{name: value for name, value in settings.items() if name in given})
+    return empty
+
+
+def _save(model: CountingEstimator, path: Path, watch: Stopwatch, *, as_json: bool) -> None:
+    """Save the model, for one thread wherever it will be used, and print what was done."""
+    facts = learned_facts(model)
+    facts |= watch.facts(facts["rows"])
+    model.set_params(n_jobs=1).save(path)
+    print_result({"model": str(path), **facts}, as_json=as_json)
 
 
 def _interval(text: str) -> tuple[int | None, float | None]:

@@ -1,56 +1,293 @@
-"""Counts that grow old: how what was learned fades, step by step, with the number of rows met since.
+"""Counts by age: how often each component won, in one column, or in one for each step by which rows fade.
 
-A table has one column for each age, the newest first. Ages follow from the positions of rows in the stream alone, so
-the size of blocks changes nothing.
+Ages follow from the positions of rows in the stream alone, so the size of blocks changes nothing. Without recovery
+there is one column, and order does not matter.
 """
 
 from __future__ import annotations
 
+from threading import Lock
+from typing import Any, NamedTuple, Self
+
 import numpy as np
 
-from flybloom import _kernels
-from flybloom._internal.typing import Array, Codes, Counts, Winners
+from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
+from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
+from flybloom.core.counts.columns import (
+    add_rows,
+    check_table,
+    column_sums,
+    count_dtype,
+    narrowest,
+    packed,
+    require_countable,
+    unpacked,
+)
+from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 
 STEPS = 8
 """In how many steps the effect of a row fades."""
 
 
-def epoch_length(recovery: int) -> int:
-    """Return the number of rows after which what was learned grows one step older."""
-    return -(-int(recovery) // STEPS)
+class AgeBatch(NamedTuple):
+    """What few rows change, where nothing grows older: their winners."""
+
+    n_rows: int
+    ages: Codes
+    weights: Weights
+    winners: Winners
 
 
-def n_ages(epoch: int | None) -> int:
-    """Return how many ages are kept apart."""
-    return 1 if epoch is None else STEPS
+class AgeCounts(Counts):
+    """How often each component won, by age.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_components, n_ages)
+        One column, or eight, the newest age first.
+    n_rows : int
+        Rows learned and not forgotten; those that have faded are among them.
+    clock : int
+        Rows met so far, if there is recovery; 0 without.
+    epoch : int or None
+        Rows after which what was learned grows one step older; None for never.
+    n_winners : int
+        Winners of each row.
+    """
+
+    kind = "ages"
+
+    def __init__(self, table: CountTable, n_rows: int, clock: int, epoch: int | None, n_winners: int) -> None:
+        self.table = table
+        self.n_components = table.shape[0]
+        self.n_winners = n_winners
+        self.clock = clock
+        self.epoch = epoch
+        self._rows = np.array([n_rows])  # an array, so that a kernel can change it with the table
+
+    @classmethod
+    def empty(cls, n_components: int, n_winners: int, recovery: int | None = None) -> Self:
+        """Return counts of no rows, which fade after `recovery` further ones."""
+        epoch = None if recovery is None else -(-int(recovery) // STEPS)
+        return cls(np.zeros((n_components, 1 if epoch is None else STEPS), np.int32), 0, 0, epoch, n_winners)
+
+    def emptied(self) -> Self:
+        """Return counts of no rows, at the same time."""
+        return type(self)(np.zeros(self.table.shape, np.int32), 0, self.clock, self.epoch, self.n_winners)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows learned and not forgotten."""
+        return int(self._rows[0])
+
+    @property
+    def needs_positions(self) -> bool:
+        """With recovery, the age of a row follows from its position."""
+        return self.epoch is not None
+
+    @property
+    def n_met(self) -> int:
+        """Number of rows met so far."""
+        return self.clock
+
+    def at_end_of(self, n_rows: int) -> Self:
+        """Return these counts as they will be after so many more rows, none of which is counted yet."""
+        if self.epoch is None:
+            return self
+        return type(self)(self.aged(self.clock + n_rows), self.n_rows, self.clock + n_rows, self.epoch, self.n_winners)
+
+    def following(self, before: Counts) -> Self:
+        """Return these counts as part of a stream in which their rows come after others.
+
+        The ages are then what they would have been, if the rows before end with an epoch; otherwise it is refused.
+        """
+        if self.epoch is None or not isinstance(before, AgeCounts):
+            return self
+        if before.clock % self.epoch:
+            msg = (
+                f"Cannot merge: with recovery, the rows of the second model come after the {before.clock} of the "
+                f"first, which must be a multiple of epoch_={self.epoch}, or ages would differ from those of one "
+                "stream. Merge after that many rows, or learn the rows instead."
+            )
+            raise IncompatibleHashError(msg)
+        return type(self)(self.table, self.n_rows, before.clock + self.clock, self.epoch, self.n_winners)
+
+    def counter(self, labels: Any, weights: Weights, *, sign: int = 1) -> Counter:
+        """Begin to count rows.
+
+        `labels` are the positions of the rows in the stream; None for the next ones. With recovery, rows before the
+        clock are taken to belong to the time before it, later ones move it on.
+        """
+        n_rows = weights.size
+        if self.epoch is None:
+            return _AgeCounter(self, np.zeros(n_rows, np.int64), weights, self.clock, n_rows)
+        clock = self.clock
+        if labels is None and sign > 0:
+            labels = np.arange(clock, clock + n_rows)
+            clock += n_rows
+        ages = self.ages(self._positions(labels, n_rows, clock), clock)
+        if sign < 0:
+            n_rows = int((ages >= 0).sum())  # those that have faded are left alone
+        return _AgeCounter(self, ages, weights, clock, n_rows)
+
+    def ages(self, positions: Array, clock: int) -> Codes:
+        """Return how many epochs have begun since the rows at these positions; -1 where that makes them fade."""
+        if self.epoch is None:
+            return np.zeros(positions.size, np.int64)
+        age = clock // self.epoch - positions.astype(np.int64) // self.epoch
+        return np.where(age < STEPS, age, -1)
+
+    def plus(self, delta: Self | AgeBatch, *, owned: bool = False) -> Self:
+        """Return the counts with those of more rows of the same stream."""
+        n_rows = np.array([self.n_rows + delta.n_rows])
+        require_countable(n_rows)
+        dtype = count_dtype(n_rows)
+        if isinstance(delta, AgeBatch):
+            table = self.table.astype(dtype)
+            add_rows(delta.winners, delta.ages, delta.weights, table, np.zeros(STEPS, np.int64))
+            return type(self)(table, int(n_rows[0]), self.clock, self.epoch, self.n_winners)
+        if delta.epoch != self.epoch:
+            msg = f"Cannot merge: epoch_ differs ({self.epoch} and {delta.epoch}). Use the same recovery for both."
+            raise IncompatibleHashError(msg)
+        clock = max(self.clock, delta.clock)
+        table = delta.aged(clock).astype(dtype, copy=not owned)
+        table += self.aged(clock)
+        return type(self)(table, int(n_rows[0]), clock, self.epoch, self.n_winners)
+
+    def minus(self, delta: Self | AgeBatch) -> Self:
+        """Return the counts without those of rows."""
+        n_rows = self.n_rows - delta.n_rows
+        if isinstance(delta, AgeBatch):
+            table = self.table.copy()
+            add_rows(delta.winners, delta.ages, -delta.weights, table, np.zeros(STEPS, np.int64))
+        else:
+            if self.epoch is not None and delta.clock != self.clock:
+                msg = (
+                    "Cannot subtract: with recovery, ages follow from positions in the stream, and the two models are "
+                    f"at rows {self.clock} and {delta.clock} of theirs. Use forget with positions."
+                )
+                raise IncompatibleHashError(msg)
+            table = self.table - delta.table
+        self._require(n_rows >= 0 and (table >= 0).all())
+        dtype = count_dtype(np.array([n_rows]))
+        clock = self.clock if n_rows else 0  # where nothing is left, a new stream begins
+        return type(self)(table.astype(dtype, copy=False), n_rows, clock, self.epoch, self.n_winners)
+
+    def change_in_place(self, delta: Self | AgeBatch, sign: int) -> bool:
+        """Count few rows without a copy of the table."""
+        if not isinstance(delta, AgeBatch):
+            return False
+        n_rows = self._rows + sign * delta.n_rows
+        if sign < 0 or count_dtype(n_rows) != self.table.dtype:
+            return False
+        require_countable(n_rows)
+        add_rows(delta.winners, delta.ages, delta.weights, self.table, self._rows)
+        return True
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return rows, clock and epoch, and the table."""
+        facts = {"n_rows": self.n_rows, "clock": self.clock, "epoch": self.epoch}
+        return facts, {"counts": narrowest(self.table)}
+
+    @classmethod
+    def from_parts(cls, n_components: int, n_winners: int, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Return the counts, after adding everything up."""
+        n_rows, clock, epoch = (facts.get(name) for name in ("n_rows", "clock", "epoch"))
+        for name, value in (("n_rows", n_rows), ("clock", clock)):
+            if type(value) is not int or not 0 <= value <= MAX_ROWS:
+                msg = f"{name} is not a number of rows"
+                raise ValueError(msg)
+        if epoch is not None and (type(epoch) is not int or not 1 <= epoch <= MAX_ROWS):
+            msg = "epoch is not a number of rows"
+            raise ValueError(msg)
+        assert isinstance(n_rows, int)  # noqa: S101 - for mypy
+        assert isinstance(clock, int)  # noqa: S101
+        table = check_table(arrays.get("counts"), n_components, 1 if epoch is None else STEPS)
+        sums = column_sums(table)
+        rows = [total // n_winners for total in sums]  # of each age
+        is_right = all(total % n_winners == 0 for total in sums)
+        is_right &= sum(rows) == n_rows if epoch is None else sum(rows) <= n_rows <= clock
+        is_right &= (table.max(axis=0, initial=0) <= np.array(rows, np.uint64)).all()
+        if not is_right:
+            msg = "the counts do not add up to the winners of all rows"
+            raise ValueError(msg)
+        return cls(np.ascontiguousarray(table, count_dtype(np.array([n_rows]))), n_rows, clock, epoch, n_winners)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what travels, in few bytes."""
+        state = {"n_rows": self.n_rows, "clock": self.clock, "epoch": self.epoch, "n_winners": self.n_winners}
+        return {**state, "table": packed(self.table)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack what travelled."""
+        self.__init__(**{**state, "table": unpacked(state["table"])})  # type: ignore[misc]
+
+    def __sizeof__(self) -> int:
+        """Bytes in memory, by which a scheduler decides what to move."""
+        return object.__sizeof__(self) + self.table.nbytes
+
+    def aged(self, clock: int) -> CountTable:
+        """Return the table as it is when so many rows have been met."""
+        n_epochs = 0 if self.epoch is None else clock // self.epoch - self.clock // self.epoch
+        if n_epochs == 0:
+            return self.table
+        later = np.zeros_like(self.table)
+        if n_epochs < STEPS:
+            later[:, n_epochs:] = self.table[:, :-n_epochs]
+        return later
+
+    def _positions(self, given: Any, n_rows: int, clock: int) -> Array:
+        """Return the positions of rows, one for each, all before the clock."""
+        positions = np.full(0, -1) if given is None else np.asarray(given)
+        if (
+            positions.shape != (n_rows,)
+            or positions.dtype.kind not in "ui"
+            or (positions < 0).any()
+            or (positions >= clock).any()
+        ):
+            msg = (
+                f"With recovery, forget needs the position of each of the {n_rows} rows: whole numbers from 0 to "
+                f"{clock - 1}, how many rows had been learned before it. Got {given!r} instead."
+            )
+            raise ValueError(msg)
+        return positions
+
+    def _require(self, is_contained: object) -> None:
+        """Refuse to take away what cannot have been counted."""
+        if not is_contained:
+            msg = (
+                "Some of the rows were not learned, or already forgotten: their winners were counted less often than "
+                "that. Nothing was forgotten. Pass only rows that were learned."
+            )
+            raise NeverLearnedError(msg)
 
 
-def ages(positions: Array, clock: int, epoch: int) -> Codes:
-    """Return how many epochs have begun since the rows at these positions; -1 where that makes them fade entirely."""
-    age = clock // epoch - positions.astype(np.int64) // epoch
-    return np.where(age < STEPS, age, -1)
+class _AgeCounter(Counter):
+    """Counts rows at their ages; those that have faded are not even hashed."""
 
+    def __init__(self, counts: AgeCounts, ages: Codes, weights: Weights, clock: int, n_rows: int) -> None:
+        is_kept = ages >= 0
+        self.keep = None if is_kept.all() else is_kept
+        self._ages, self._weights = ages[is_kept], weights[is_kept]
+        self._n_rows, self._clock, self._counts = n_rows, clock, counts
+        self._is_few = counts.epoch is None and ages.size * counts.n_winners < counts.n_components
+        if self._is_few:
+            self._winners = np.empty((ages.size, counts.n_winners), np.uint32)
+        else:
+            self._table = np.zeros(counts.table.shape, count_dtype(weights.sum(keepdims=True)))
+            self._lock = Lock()
 
-def aged(counts: Counts, n_epochs: int) -> Counts:
-    """Return the counts so many epochs later."""
-    if n_epochs == 0:
-        return counts
-    later = np.zeros_like(counts)
-    if n_epochs < counts.shape[1]:
-        later[:, n_epochs:] = counts[:, :-n_epochs]
-    return later
+    def add(self, block: slice, winners: Winners) -> None:
+        """Count a block, or keep it where there are few rows."""
+        if self._is_few:
+            self._winners[block] = winners
+            return
+        with self._lock:
+            add_rows(winners, self._ages[block], self._weights[block], self._table, np.zeros(STEPS, np.int64))
 
-
-def weight_tables(counts: Counts, decay: float) -> Array:
-    """Return for each age what 0, 1, 2, ... wins multiply a weight by."""
-    n, size = counts.shape[1], int(counts.max(initial=0)) + 1
-    tables = [_kernels.score.decay_table(float(decay) * (n - age) / n, size) for age in range(n)]
-    longest = max(table.size for table in tables)
-    return np.array([np.pad(table, (0, longest - table.size), mode="edge") for table in tables])
-
-
-def novelty(winners: Winners, own_ages: Codes, counts: Counts, tables: Array) -> Array:
-    """Return the mean weight of each row's winners, without the row's own win at its age (-1: nothing left out)."""
-    result = np.empty(len(winners))
-    _kernels.recovery.recovered_novelty(winners, own_ages, counts, tables, result)
-    return result
+    def delta(self) -> AgeCounts | AgeBatch:
+        """Return counts of these rows alone."""
+        if self._is_few:
+            return AgeBatch(self._n_rows, self._ages, self._weights, self._winners)
+        counts = self._counts
+        return type(counts)(self._table, self._n_rows, self._clock, counts.epoch, counts.n_winners)

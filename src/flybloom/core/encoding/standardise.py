@@ -1,101 +1,72 @@
-"""The mean and the spread of each column, exact, so that no order of the rows can change them."""
+"""Columns less their means, and over their deviations."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
 
-from flybloom import _kernels
-from flybloom._internal.typing import Array, Weights
-
-UNIT_BITS = 1074  # a float64 is a whole number of 2**-1074
-ROWS_AT_ONCE = 4096  # bounds the copy that is made of the rows
-COLUMNS_AT_ONCE = 1024  # bounds the memory of the limbs
-MOST_WEIGHT = 2**29  # what can be added up before the limbs need a carry
+from flybloom._internal.typing import Array, Features, Weights
+from flybloom.core.encoding.moments import ColumnMoments, column_moments
+from flybloom.core.encoding.step import Plan, Step, exactly
 
 
-@dataclass
-class ColumnMoments:
-    """Whole-number sums of columns: of the weights, of the values and of their squares.
+class Standardise(Step):
+    """Subtracts a centre from each column, and divides by a scale if there is one; float32 comes out."""
 
-    Values count in units of 2**-1074, squares in units of 2**-2148, so nothing is ever rounded.
-    Moments of parts of the data add up to those of the whole.
-    """
+    kind = "standardise"
+    ARRAYS = frozenset({"center", "scale"})
 
-    n_rows: int = 0
-    sums: list[int] = field(default_factory=list)
-    squares: list[int] = field(default_factory=list)
+    def __init__(self, center: Array, scale: Array | None) -> None:
+        self.center = center
+        self.scale = scale
+        self._factor = None if scale is None else 1.0 / scale
 
-    def __add__(self, other: ColumnMoments) -> ColumnMoments:
-        """Return the moments of both sets of rows together."""
-        if not self.sums:
-            return other
-        return ColumnMoments(
-            self.n_rows + other.n_rows,
-            [a + b for a, b in zip(self.sums, other.sums, strict=True)],
-            [a + b for a, b in zip(self.squares, other.squares, strict=True)],
-        )
+    def apply(self, rows: Features) -> Array:
+        """Return the rows scaled."""
+        scaled = rows.astype(np.float64)
+        scaled -= self.center
+        if self._factor is not None:
+            scaled *= self._factor
+        with np.errstate(over="ignore"):  # what overflows is refused by the projection
+            result: Array = scaled.astype(np.float32)
+        return result
 
-    def means(self) -> Array:
-        """Return the mean of each column, correctly rounded."""
-        return np.array([total / (self.n_rows << UNIT_BITS) for total in self.sums])
+    def arrays(self) -> dict[str, Array]:
+        """Return centre and scale."""
+        return {"center": self.center} if self.scale is None else {"center": self.center, "scale": self.scale}
 
-    def deviations(self) -> Array:
-        """Return the standard deviation of each column; 1 where a column is constant."""
-        # n * sum(x^2) - sum(x)^2 = n^2 * variance, in whole numbers
-        scale = self.n_rows * self.n_rows << 2 * UNIT_BITS
-        spreads = [self.n_rows * square - total * total for total, square in zip(self.sums, self.squares, strict=True)]
-        return np.array([math.sqrt(spread / scale) or 1.0 for spread in spreads])
+    @classmethod
+    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:  # noqa: ARG003
+        """Return the step, if there is one finite number for each column, and scales are positive."""
+        for name, values in arrays.items():
+            if values.dtype != np.float64 or values.shape != (n_inputs,):
+                msg = f"{name} is not one float64 for each feature"
+                raise ValueError(msg)
+            if not np.isfinite(values).all():
+                msg = f"{name} holds values that are not finite"
+                raise ValueError(msg)
+        scale = arrays.get("scale")
+        if "center" not in arrays or (scale is not None and not (scale > 0).all()):
+            msg = "scale is not positive"
+            raise ValueError(msg)
+        return cls(arrays["center"], scale)
 
-
-def column_moments(X: Array, weights: Weights | None = None) -> ColumnMoments:
-    """Add up the columns of `X` and their squares, each row as often as its weight says."""
-    if weights is None:
-        weights = np.ones(len(X), np.int64)
-    moments = [
-        _moments(X[:, begin : begin + COLUMNS_AT_ONCE], weights) for begin in range(0, X.shape[1], COLUMNS_AT_ONCE)
-    ]
-    return ColumnMoments(
-        int(weights.sum()),
-        [total for sums, _ in moments for total in sums],
-        [total for _, squares in moments for total in squares],
-    )
+    def fields(self) -> dict[str, Any]:
+        """Return centre and scale, under the names they have had since the first format of files."""
+        return {"center_": exactly(self.center), "scale_": None if self.scale is None else exactly(self.scale)}
 
 
-def _moments(X: Array, weights: Weights) -> tuple[list[int], list[int]]:
-    """Return the sums and the sums of squares of a few columns."""
-    if X.dtype.kind in "bui" and X.dtype.itemsize == 1:
-        return _small_integer_moments(X, weights)
-    kernels = _kernels.moments
-    sums = np.zeros((X.shape[1], kernels.LIMBS), np.int64)
-    squares = np.zeros((X.shape[1], kernels.SQUARE_LIMBS), np.int64)
-    heaviest = max(1, int(weights.max(initial=1)))
-    step = max(1, min(ROWS_AT_ONCE, MOST_WEIGHT // heaviest))
-    room = MOST_WEIGHT
-    for begin in range(0, len(X), step):
-        rows = np.ascontiguousarray(X[begin : begin + step], np.float64)
-        if room < step * heaviest:
-            kernels.carry(sums)
-            kernels.carry(squares)
-            room = MOST_WEIGHT
-        room -= step * heaviest
-        kernels.add_moments(rows.view(np.int64), weights[begin : begin + step], sums, squares)
-    return [_whole_number(limbs) for limbs in sums], [_whole_number(limbs) for limbs in squares]
+class StandardisePlan(Plan):
+    """Takes centre and scale from the exact moments of the columns."""
 
+    def __init__(self, *, with_scale: bool) -> None:
+        self.with_scale = with_scale
 
-def _small_integer_moments(X: Array, weights: Weights) -> tuple[list[int], list[int]]:
-    """Return the same for integers of one byte, which numpy adds up exactly and fast."""
-    sums, squares = np.zeros(X.shape[1], np.int64), np.zeros(X.shape[1], np.int64)
-    for begin in range(0, len(X), ROWS_AT_ONCE):
-        rows = X[begin : begin + ROWS_AT_ONCE].astype(np.int64)
-        weight = weights[begin : begin + ROWS_AT_ONCE]
-        sums += weight @ rows
-        squares += weight @ (rows * rows)
-    return [int(x) << UNIT_BITS for x in sums], [int(x) << 2 * UNIT_BITS for x in squares]
+    def measure(self, rows: Features, labels: Any, weights: Weights) -> ColumnMoments:  # noqa: ARG002
+        """Return the moments of the columns."""
+        return column_moments(rows, weights)
 
-
-def _whole_number(limbs: Array) -> int:
-    """Return the number that a row of limbs stands for."""
-    return sum(int(limb) << 32 * int(at) for at, limb in zip(np.flatnonzero(limbs), limbs[limbs != 0], strict=True))
+    def fit(self, n_inputs: int, measured: ColumnMoments) -> Standardise:  # noqa: ARG002
+        """Return the step."""
+        return Standardise(measured.means(), measured.deviations() if self.with_scale else None)

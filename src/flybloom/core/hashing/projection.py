@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +18,7 @@ VERSION = 1
 FEW_ROWS = 16  # up to here narrow strips of rows waste less than they cost
 NARROW, WIDE = (0,) * 3, (0,) * 5  # strips of 8 and of 32 rows, see dense_winners
 LOWEST_FLOAT, HIGHEST_FLOAT = -0x7F800001, 0x7F800000  # minus and plus infinity as ordered integers
+MAX_DENSE_VALUES = 2**20  # of sparse rows that are hashed as dense ones at a time
 DENSE_ENOUGH = 1 / 64  # share of nonzeros from which rows are hashed faster as dense ones
 
 
@@ -28,6 +30,7 @@ class InvertedConnections(NamedTuple):
     places: Array
 
 
+@dataclass(frozen=True)
 class Projection:
     """The connections of m components to s of d features each, drawn from a seed.
 
@@ -44,24 +47,35 @@ class Projection:
         Whether each connection gets a random sign; the features stay the same.
     """
 
-    def __init__(self, seed: int, n_features: int, n_components: int, n_connections: int, *, signed: bool) -> None:
-        self.seed = seed
-        self.n_features = n_features
-        self.n_components = n_components
-        self.n_connections = n_connections
-        self.signed = signed
+    seed: int
+    n_features: int
+    n_components: int
+    n_connections: int
+    signed: bool
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel without the connections: they follow from the rest."""
+        return Projection, (self.seed, self.n_features, self.n_components, self.n_connections, self.signed)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes that the connections need."""
+        return self.n_components * self.n_connections * self._dtype().itemsize
+
+    def _dtype(self) -> np.dtype[Any]:
+        """Return the narrowest type of a connection."""
+        largest = self.n_features * (2 if self.signed else 1) - 1
+        return np.dtype(np.uint16 if largest <= np.iinfo(np.uint16).max else np.uint32)
 
     @cached_property
-    def octets(self) -> Array:
+    def packed_connections(self) -> Array:
         """Connections as the kernels read them: ``[j // 8, k, j % 8]``, plus n_features where negative."""
-        largest = self.n_features * (2 if self.signed else 1) - 1
-        dtype = np.uint16 if largest <= np.iinfo(np.uint16).max else np.uint32
         octet = _kernels.connections.OCTET
-        octets = np.zeros((-(-self.n_components // octet), self.n_connections, octet), dtype)
+        packed = np.zeros((-(-self.n_components // octet), self.n_connections, octet), self._dtype())
         _kernels.connections.draw_connections(
-            np.uint64(self.seed), np.uint64(VERSION), self.n_features, self.signed, 0, self.n_components, octets
+            np.uint64(self.seed), np.uint64(VERSION), self.n_features, self.signed, 0, self.n_components, packed
         )
-        return octets
+        return packed
 
     @cached_property
     def inverted(self) -> InvertedConnections:
@@ -70,18 +84,19 @@ class Projection:
         inverted = InvertedConnections(
             np.zeros(self.n_features + 1, np.int64), np.empty(n_links, np.uint32), np.empty(n_links, np.uint32)
         )
-        _kernels.connections.invert_connections(self.octets, self.n_components, self.n_features, *inverted)
+        _kernels.connections.invert_connections(self.packed_connections, self.n_components, self.n_features, *inverted)
         return inverted
 
     def draw(self, *, sparse: bool) -> None:
         """Draw the connections now, once, rather than in several threads at the same time."""
-        _ = self.inverted if sparse else self.octets
+        _ = self.inverted if sparse else self.packed_connections
 
     def connections(self) -> tuple[Array, Array]:
         """Return features and signs, each of shape (n_components, n_connections)."""
-        rows = self.octets.transpose(0, 2, 1).reshape(-1, self.n_connections)[: self.n_components]
+        rows = self.packed_connections.transpose(0, 2, 1).reshape(-1, self.n_connections)[: self.n_components]
+        rows = rows.astype(np.uint32)  # 2**16 features themselves are beyond 16 bits
         is_negative = rows >= self.n_features
-        return (rows % self.n_features).astype(np.uint32), np.where(is_negative, -1, 1).astype(np.int8)
+        return rows % np.uint32(self.n_features), np.where(is_negative, -1, 1).astype(np.int8)
 
     def winners(self, rows: Features, n_winners: int) -> Winners:
         """Return the components with the largest sums of each row, the largest first, ties to the smaller index.
@@ -94,20 +109,23 @@ class Projection:
         if sparse.issparse(rows):
             if rows.nnz < DENSE_ENOUGH * rows.shape[0] * self.n_features and self._write_sparse_winners(rows, out):
                 return out
-            rows = rows.toarray()
-        if rows.dtype.kind == "f":
-            with np.errstate(over="ignore"):  # what becomes infinite is refused
-                rows = np.ascontiguousarray(rows, np.float32)
-            self._write_float_winners(rows, out)
-        else:
+            return self._winners_of_dense_parts(rows, out)
+        if rows.dtype.kind != "f":
             self._write_integer_winners(rows, out)
-        return out
-
-    def _write_float_winners(self, rows: Array, out: Winners) -> None:
-        """Hash float32 rows."""
+            return out
+        with np.errstate(over="ignore"):  # what becomes infinite is refused
+            rows = np.ascontiguousarray(rows, np.float32)
         self._require_finite_sums(rows)
         limits = np.empty(_kernels.winners.POINTS, np.int32)
         self._write_dense_winners(rows, 0.0, LOWEST_FLOAT, HIGHEST_FLOAT, limits, out)
+        return out
+
+    def _winners_of_dense_parts(self, rows: sparse.csr_matrix, out: Winners) -> Winners:
+        """Hash sparse rows as dense ones, few at a time, because as dense ones they may be far larger."""
+        step = max(1, MAX_DENSE_VALUES // self.n_features)
+        for begin in range(0, rows.shape[0], step):
+            out[begin : begin + step] = self.winners(rows[begin : begin + step].toarray(), out.shape[1])
+        return out
 
     def _write_integer_winners(self, rows: Array, out: Winners) -> None:
         """Hash integer rows in the narrowest type that holds the range of all sums."""
@@ -127,7 +145,9 @@ class Projection:
                 "Scale the data or convert it to float."
             )
             raise ValueError(msg)
-        _kernels.wide.wide_winners(np.ascontiguousarray(rows, np.int64), self.octets, self.n_components, out)
+        _kernels.wide.wide_winners(
+            np.ascontiguousarray(rows, np.int64), self.packed_connections, self.n_components, out
+        )
 
     def _write_dense_winners(
         self, rows: Array, start: float, lowest: int, highest: int, limits: Array, out: Winners
@@ -137,7 +157,7 @@ class Projection:
         is_float = rows.dtype.kind == "f"
         _kernels.winners.dense_winners(
             rows,
-            self.octets,
+            self.packed_connections,
             self.n_components,
             out.shape[1],
             self.signed,

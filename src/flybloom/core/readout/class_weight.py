@@ -1,4 +1,4 @@
-"""Class weights, and the tables of weights by count that follow from them; knows nothing of features.
+"""How much each class counts: what users ask for, checked, and the weights that follow from it.
 
 A row of a class of weight w counts as w rows, so a component that won n times there has the weight (1 - c)^(n w). The
 counts stay what they are: class weights are a way to read them.
@@ -7,32 +7,13 @@ counts stay what they are: class weights are a way to read them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array
 
 ClassWeight: TypeAlias = str | dict[Any, float] | None
-
-
-class ClassTables(NamedTuple):
-    """Where each class finds the weight of a count: ``values[starts + min(count, lasts)]``."""
-
-    values: Array  # (n,), or (n, 8) for up to 8 decays
-    starts: Array  # (n_classes,); (1, n_classes) or (3, n_classes) of held-out rows
-    lasts: Array  # like `starts`: the last count that has an entry of its own
-
-    def of(self, counts: Array) -> Array:
-        """Return the weights of a table of counts, of shape (n_components, n_classes)."""
-        weights: Array = self.values[self.starts + np.minimum(counts, self.lasts)]
-        return weights
-
-    def complement(self) -> ClassTables:
-        """Return the tables of one minus each weight."""
-        return self._replace(values=1.0 - self.values)
 
 
 def check_class_weight(class_weight: Any, owner: str) -> None:
@@ -109,32 +90,6 @@ def left_out_weights(class_weight: ClassWeight, classes: Array, class_count: Arr
             _balanced(class_count, n_rows, max(n_classes - 1, 1)),
         ]
     )
-
-
-def class_tables(decay: float, class_count: Array, weights: Array | None) -> ClassTables:
-    """Return the tables for class weights of any shape that ends in the number of classes; one for all without them."""
-    if weights is None:
-        table = _kernels.score.decay_table(float(decay), int(class_count.max(initial=0)) + 1)
-        return ClassTables(table, np.zeros(class_count.size, np.int64), np.full(class_count.size, table.size - 1))
-    tables = _tables(
-        _kernels.class_weights.weighted_bases(float(decay), weights.ravel())[:, None], class_count, weights
-    )
-    return tables._replace(values=tables.values[:, 0])
-
-
-def class_tables_of_decays(decays: Sequence[float], class_count: Array, weights: Array) -> ClassTables:
-    """Return the tables of up to 8 decays, which lie side by side."""
-    bases = np.zeros((weights.size, _kernels.class_weights.LANES))
-    for lane, decay in enumerate(decays):
-        bases[:, lane] = _kernels.class_weights.weighted_bases(float(decay), weights.ravel())
-    return _tables(bases, class_count, weights)
-
-
-def _tables(bases: Array, class_count: Array, weights: Array) -> ClassTables:
-    """Return the tables for what one more count multiplies by; no count exceeds the rows of its class."""
-    most = np.broadcast_to(class_count.astype(np.int64), weights.shape).ravel()
-    values, starts, lasts = _kernels.class_weights.tables_by_class(bases, most)
-    return ClassTables(values, starts.reshape(weights.shape), lasts.reshape(weights.shape))
 
 
 def _balanced(class_count: Array, n_rows: int, n_classes: int) -> Array:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from flybloom import _kernels
-from flybloom._internal.typing import Array, Codes, Counts, Winners
-from flybloom.core.readout.class_weight import ClassTables
+from flybloom._internal.typing import Array, Codes, CountTable, Winners
+from flybloom.core.readout.weight_table import WeightTable
 
 
 def feature_shares(
@@ -15,8 +15,8 @@ def feature_shares(
     codes: Codes,
     connections: Array,
     signs: Array,
-    counts: Counts,
-    tables: ClassTables,
+    counts: CountTable,
+    tables: WeightTable,
     *,
     of_familiarity: bool,
 ) -> Array:
@@ -34,7 +34,7 @@ def feature_shares(
 
 
 def class_profiles(
-    counts: Counts, class_count: Array, connections: Array, signs: Array, n_features: int, *, contrast: bool
+    counts: CountTable, class_count: Array, connections: Array, signs: Array, n_features: int, *, contrast: bool
 ) -> Array:
     """Return for each class how much its winners draw on each feature, of shape (n_classes, n_features).
 

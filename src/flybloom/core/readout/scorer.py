@@ -11,12 +11,12 @@ import numpy as np
 
 from flybloom import _kernels
 from flybloom._internal.parallel import for_each_block
-from flybloom._internal.typing import Array, Codes, Counts, Novelty, Winners
+from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Winners
 from flybloom.core.readout import filters
-from flybloom.core.readout.class_weight import ClassTables
+from flybloom.core.readout.weight_table import WeightTable, coarse, common_table, step_bits, table_by_class
 
 MANY_CLASSES = 32  # from here on lists are faster, as measured where 2 % of the counts are not zero: docs/growth.md
-MOST_LISTED = 1 / 8  # share of counts that are not zero: bounds the memory of the lists
+MAX_LISTED = 1 / 8  # share of counts that are not zero: bounds the memory of the lists
 WORTH_LISTING = 2  # how often each component must be looked up, on average, to pay for making its list
 SAMPLED = 64  # every how many components one is looked at to estimate that share
 VALUES_AT_ONCE = 2**17  # novelties that a thread holds while it chooses classes
@@ -41,36 +41,41 @@ class Scorer:
         Rows of each class; no count is larger.
     decay : float
         c in the paper.
+    weights : array of shape (n_classes,) or None, default=None
+        How much each class counts; lists are not made then.
     n_lookups : int, default=0
         Number of winners of all rows together: with many, lists may pay.
     n_jobs : int or None, default=None
         Number of threads that may make lists.
-    tables : ClassTables or None, default=None
-        What each class makes of a count, where classes have weights; lists are not made then.
     """
 
     def __init__(
         self,
-        counts: Counts,
+        counts: CountTable,
         class_count: Array,
         decay: float,
+        weights: Array | None = None,
         n_lookups: int = 0,
         n_jobs: int | None = None,
-        tables: ClassTables | None = None,
     ) -> None:
-        self._counts = counts
-        self._tables = tables
-        self._table = filters.table_of_weights(decay, class_count)
+        most = int(class_count.max(initial=0))
+        bits = step_bits(decay, most, weights)
+        self._counts = coarse(counts, bits)
         self._lists: Lists | None = None
+        self._by_class: WeightTable | None = None
+        if weights is not None:
+            self._by_class = table_by_class(decay, class_count, weights, bits)
+            return
+        self._table = common_table(decay, most, bits)
         if counts.shape[1] >= MANY_CLASSES and n_lookups >= WORTH_LISTING * counts.shape[0]:
-            self._lists = listed(counts, self._table.size - 1, n_jobs)
+            self._lists = listed(self._counts, self._table.size - 1, n_jobs)
 
     def novelty(self, winners: Winners, out: Novelty | None = None) -> Novelty:
         """Return f_i(x), the mean weight of each row's winners in the filter of each class, in `out` if given."""
         if out is None:
             out = np.empty((len(winners), self._counts.shape[1]))
-        if self._tables is not None:
-            _kernels.class_weights.novelty_by_class(winners, self._counts, *self._tables, out)
+        if self._by_class is not None:
+            _kernels.class_weights.novelty_by_class(winners, self._counts, *self._by_class, out)
         elif self._lists is None:
             _kernels.score.novelty(winners, self._counts, self._table, out)
         else:
@@ -94,13 +99,13 @@ class Scorer:
         return codes
 
 
-def listed(counts: Counts, last_place: int, n_jobs: int | None) -> Lists | None:
+def listed(counts: CountTable, last_place: int, n_jobs: int | None) -> Lists | None:
     """Return the lists of a table of counts, or None where too little of it is zero."""
     kernels = _kernels.lists
     n_components, n_classes = counts.shape
     lengths = np.zeros(n_components, np.int64)
     kernels.count_listed(counts, 0, n_components, SAMPLED, lengths)
-    if lengths.sum() > MOST_LISTED * n_classes * -(-n_components // SAMPLED):
+    if lengths.sum() > MAX_LISTED * n_classes * -(-n_components // SAMPLED):
         return None
 
     def measure(block: slice) -> None:

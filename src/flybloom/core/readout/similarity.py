@@ -7,11 +7,11 @@ from itertools import combinations
 import numpy as np
 
 from flybloom import _kernels
-from flybloom._internal.typing import Array, Counts
-from flybloom.core.readout.class_weight import ClassTables
+from flybloom._internal.typing import Array, CountTable
+from flybloom.core.readout.weight_table import WeightTable
 
 
-def cosine_similarity(counts: Counts, tables: ClassTables, *, of_familiarity: bool) -> Array:
+def cosine_similarity(counts: CountTable, tables: WeightTable, *, of_familiarity: bool) -> Array:
     """Return the cosine of the filters of each pair of classes, or of one minus them.
 
     `counts` has shape (n_components, n_classes). Most components never won in either of two classes. They add 1 to the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -12,30 +12,33 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import check_is_fitted
 
+from flybloom._internal.memory import available_memory
 from flybloom._internal.sklearn_compat import Interval, StrOptions, fit_context, validate_parameter_constraints
 from flybloom._internal.typing import Array, Codes, Features, Novelty, Winners
-from flybloom._internal.validation import check_labels, check_rows, unchanged_on_error, united_classes
+from flybloom._internal.validation import check_labels, check_new_rows, resolve_seed
+from flybloom.core.counts.by_class import ClassCounts
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.hashing.projection import Projection
+from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class_weight, require_weights_for
-from flybloom.estimators._base import BaseFly
-from flybloom.estimators.classifier import FlyBloomClassifier
+from flybloom.core.recipe import Learned, Recipe
+from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator
+from flybloom.estimators.classifier import CLASSIFIER_PARAMETERS, FlyBloomClassifier
 from flybloom.estimators.tuning.calibration import fitted_temperature
-from flybloom.estimators.tuning.grids import NAMES, as_list, candidates
+from flybloom.estimators.tuning.grids import NAMES, Candidate, as_list, candidates
 from flybloom.estimators.tuning.held_out import Split, fold_splits, leave_one_out
-from flybloom.estimators.tuning.memory import available_memory
 from flybloom.estimators.tuning.results import cv_results
 from flybloom.estimators.tuning.search import Found, search
 from flybloom.estimators.tuning.split_scores import known_novelty, make_scorer
+from flybloom.files.model_file import Parts, describe_inside, restore_inside
 
 WORDS = frozenset({"auto", "paper"})
-LEARNED = (  # what the best model has in common with the search
-    *("n_features_in_", "feature_names_in_", "n_components_", "n_connections_", "n_winners_"),
-    *("signed_", "seed_", "center_", "scale_", "classes_"),
-)
+SCORE_ARRAYS = ("cv_scores", "cv_fit_times", "cv_score_times", "oof_novelty")  # of files
 
 
-class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
+class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     """FlyBloomClassifier that chooses its own settings by exact cross-validation.
 
     Counts add, so the model without a fold is the model of all rows minus the fold's counts, and leave-one-out is the
@@ -177,15 +180,14 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
     True
     """
 
-    classes_: Array
     oof_novelty_: Novelty
     temperature_: float
     best_estimator_: FlyBloomClassifier
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: ["array-like", Integral, Real, StrOptions(set(WORDS))] for name in NAMES},
-        **{name: BaseFly._parameter_constraints[name] for name in ("signed", "scaling", "random_state", "n_jobs")},  # noqa: SLF001
-        "class_weight": FlyBloomClassifier._parameter_constraints["class_weight"],  # noqa: SLF001
+        **{name: HASH_PARAMETERS[name] for name in ("signed", "scaling", "random_state", "n_jobs")},
+        "class_weight": CLASSIFIER_PARAMETERS["class_weight"],
         "cv": ["cv_object", StrOptions({"loo"})],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
         "max_memory": [Interval(Integral, 1, None, closed="left"), None],
@@ -229,8 +231,8 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
         tags.classifier_tags.poor_score = not self.signed
         return tags
 
-    @fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, groups: Any = None) -> FlyBloomClassifierCV:
+    @fit_context
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Score every setting, and keep the best model.
 
         Parameters
@@ -247,24 +249,25 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
         FlyBloomClassifierCV
             The fitted estimator itself.
         """
-        with unchanged_on_error(self):
-            for name in [name for name in vars(self) if name == "_projection" or name.endswith("_")]:
-                delattr(self, name)
-            X = check_rows(self, X, reset=True)
-            y = check_labels(y, X)
-            self.classes_ = united_classes(np.empty(0), y)
-            if self.classes_.size < 2:  # noqa: PLR2004
-                msg = (
-                    "FlyBloomClassifierCV.fit needs rows of at least 2 classes. "
-                    f"Got one class, {self.classes_[0]!r}, instead. Add rows of other classes."
-                )
-                raise ValueError(msg)
-            require_weights_for(self.class_weight, self.classes_, type(self).__name__)
-            codes = np.searchsorted(self.classes_, y)
-            splits = self._splits(X, y, groups, codes)
-            self._require_memory(X)
-            self._start_all_but_sizes(self._moments(X))
-            self._search(X, y, codes, splits)
+        owner = type(self).__name__
+        recipe = Recipe(owner, self._encoding, Sizes(), bool(self.signed), resolve_seed(self.random_state))
+        X, names = check_new_rows(X, owner, takes_sparse=recipe.encoding.takes_sparse)
+        y = check_labels(y, X.shape[0])
+        classes, codes = np.unique(y, return_inverse=True)
+        if classes.size < 2:  # noqa: PLR2004
+            msg = (
+                f"{owner}.fit needs rows of at least 2 classes. "
+                f"Got one class, {classes[0]!r}, instead. Add rows of other classes."
+            )
+            raise ValueError(msg)
+        require_weights_for(self.class_weight, classes, owner)
+        splits = self._splits(X, y, groups, codes)
+        self._require_memory(X, classes.size)
+        ones = np.ones(X.shape[0], np.int64)
+        encoder = recipe.hasher(
+            Encoder(X.shape[1], names), lambda plan, encoder: plan.measure(encoder.encode(X), y, ones)
+        ).encoder
+        self._search(X, y, codes, classes, splits, encoder, recipe)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -280,7 +283,7 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             The labels.
         """
-        check_is_fitted(self)
+        self._require_hasher()
         return self.best_estimator_.predict(X)
 
     def novelty(self, X: Any) -> Novelty:
@@ -296,7 +299,7 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
         ndarray of shape (n_samples, n_classes)
             From 0, familiar, to 1, never met; columns as in ``classes_``.
         """
-        check_is_fitted(self)
+        self._require_hasher()
         return self.best_estimator_.novelty(X)
 
     def decision_function(self, X: Any) -> Array:
@@ -312,7 +315,7 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Minus the novelty; for two classes, the novelty to the first minus that to the second.
         """
-        check_is_fitted(self)
+        self._require_hasher()
         return self.best_estimator_.decision_function(X)
 
     def predict_proba(self, X: Any) -> Array:
@@ -328,7 +331,7 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
         ndarray of shape (n_samples, n_classes)
             Rows sum to 1; columns as in ``classes_``.
         """
-        check_is_fitted(self)
+        self._require_hasher()
         return self.best_estimator_.predict_proba(X)
 
     @property
@@ -396,7 +399,7 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
         """Return the lists of what is tried, each value checked as FlyBloomClassifier would."""
         grid = {name: getattr(self, name) for name in NAMES}
         for name, values in grid.items():
-            allowed = {name: FlyBloomClassifier._parameter_constraints[name]}  # noqa: SLF001
+            allowed = {name: CLASSIFIER_PARAMETERS[name]}
             if isinstance(values, str):
                 continue
             if len(as_list(values)) == 0:
@@ -425,10 +428,10 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
             raise ValueError(msg)
         return splits
 
-    def _require_memory(self, X: Features) -> None:
+    def _require_memory(self, X: Features, n_classes: int) -> None:
         """Refuse what would not fit into memory, before anything is allocated."""
         n_samples, n_features = X.shape
-        needed = self.estimate_memory(n_samples, n_features, self.classes_.size, sparse=sparse.issparse(X))
+        needed = self.estimate_memory(n_samples, n_features, n_classes, sparse=sparse.issparse(X))
         available = available_memory() if self.max_memory is None else self.max_memory
         if available is not None and needed > available:
             msg = (
@@ -437,43 +440,131 @@ class FlyBloomClassifierCV(ClassifierMixin, BaseFly):  # type: ignore[misc]
             )
             raise MemoryError(msg)
 
-    def _search(self, X: Features, y: Array, codes: Codes, splits: list[Split]) -> None:
-        """Score all settings and set what was learned."""
-        settings = candidates(self._checked_grid(), self.n_features_in_)
-        class_weight = by_code(self.class_weight, self.classes_)
-        score = make_scorer(self.scoring, X, y, self.classes_, class_weight)
+    def _search(
+        self,
+        X: Features,
+        y: Array,
+        codes: Codes,
+        classes: Array,
+        splits: list[Split],
+        encoder: Encoder,
+        recipe: Recipe,
+    ) -> None:
+        """Score all settings, and set what was found."""
+        settings = candidates(self._checked_grid(), encoder.n_features)
+        class_weight = by_code(self.class_weight, classes)
+        score = make_scorer(self.scoring, X, y, classes, class_weight)
+
+        def hasher(m: int, s: int, rho: int) -> Hasher:
+            return Hasher(encoder, Projection(recipe.seed, encoder.n_outputs, m, s, recipe.signed), rho)
 
         def hash_rows(m: int, s: int, rho: int) -> Winners:
-            self.n_components_, self.n_connections_, self.n_winners_ = m, s, rho
-            self._set_projection()
-            return self._winners(X)
+            return hasher(m, s, rho).winners(X, self.n_jobs)
 
-        found = search(settings, splits, codes, hash_rows, score, self.seed_, self.n_jobs, self._report, class_weight)
+        found = search(
+            settings, splits, codes, hash_rows, score, recipe.seed, self.n_jobs, self._report, class_weight
+        )  # fmt: skip
         best = settings[found.best]
-        self.n_components_, self.n_connections_, self.n_winners_ = best.m, best.s, best.rho
-        self._set_projection()
-        self.n_splits_ = len(splits)
+        counts = ClassCounts(classes, np.bincount(codes), found.counts, best.rho)
+        learned = Learned(hasher(best.m, best.s, best.rho), counts)
+        self._set_found(settings, found, fitted_temperature(found.novelty, codes), learned)
+
+    def _set_found(self, settings: list[Candidate], found: Found, temperature: float, learned: Learned) -> None:
+        """Set the attributes that users read."""
+        self.n_splits_ = found.scores.shape[1]
         self.cv_results_ = cv_results(settings, found.scores, found.fit_times, found.score_times)
-        self.best_index_, self.best_params_ = found.best, best.params
+        self.best_index_, self.best_params_ = found.best, settings[found.best].params
         self.best_score_ = float(self.cv_results_["mean_test_score"][found.best])
         self.oof_novelty_ = found.novelty
-        self.temperature_ = fitted_temperature(found.novelty, codes)
-        self.best_estimator_ = self._best_estimator(found, np.bincount(codes))
-
-    def _best_estimator(self, found: Found, class_count: Array) -> FlyBloomClassifier:
-        """Return the classifier that fitting the best settings to all rows would give."""
-        best = FlyBloomClassifier(
+        self.temperature_ = temperature
+        self.best_estimator_ = FlyBloomClassifier(
             **self.best_params_,
             class_weight=self.class_weight,
             signed=self.signed,
             scaling=self.scaling,
-            temperature=self.temperature_,
-            random_state=self.seed_,
+            temperature=temperature,
+            random_state=learned.hasher.projection.seed,
             n_jobs=self.n_jobs,
+        ).with_learned(learned)
+
+    def to_parts(self) -> Parts:
+        """Return what files hold of the search: the best model, and all scores.
+
+        Returns
+        -------
+        Parts
+            Facts for JSON, and arrays.
+        """
+        self._require_hasher()
+        inside, arrays = describe_inside(self.best_estimator_)
+        results = self.cv_results_
+        facts = {"inside": inside, "settings": results["params"], "best": self.best_index_}
+        scores = np.column_stack([results[f"split{i}_test_score"] for i in range(self.n_splits_)])
+        values = (scores, results["mean_fit_time"], results["mean_score_time"], self.oof_novelty_)
+        return Parts(None, facts, {**arrays, **dict(zip(SCORE_ARRAYS, values, strict=True))})
+
+    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
+        """Hold what a file says, and return the search itself; ValueError where no search can have that.
+
+        Parameters
+        ----------
+        hasher : Hasher or None
+            Not used: the best model has its own.
+        facts : dict
+            What JSON held.
+        arrays : dict of ndarray
+            The arrays.
+
+        Returns
+        -------
+        FlyBloomClassifierCV
+            The search itself.
+        """
+        own = {name: arrays[name] for name in SCORE_ARRAYS if name in arrays}
+        best_model = restore_inside(
+            facts.get("inside"), {name: arrays[name] for name in arrays if name not in own}, FlyBloomClassifier
         )
-        state = {name: getattr(self, name) for name in LEARNED if hasattr(self, name)}
-        best.__setstate__({**state, "class_count_": class_count, "_counts": found.counts})
-        return best
+        settings, best = facts.get("settings"), facts.get("best")
+        with best_model.reading_learned() as learned:
+            n_classes = best_model.classes_.size
+            is_right = (
+                len(own) == len(SCORE_ARRAYS)
+                and isinstance(settings, list)
+                and all(isinstance(setting, dict) and set(setting) == set(NAMES) for setting in settings)
+                and type(best) is int
+                and 0 <= best < len(settings)
+                and own["cv_scores"].ndim == 2  # noqa: PLR2004
+                and all(own[name].shape[0] == len(settings) for name in SCORE_ARRAYS[:3])
+                and own["oof_novelty"].ndim == 2  # noqa: PLR2004
+                and own["oof_novelty"].shape[1] == n_classes
+            )
+            if not is_right:
+                msg = "its scores are not one for each setting and split"
+                raise ValueError(msg)
+            assert isinstance(settings, list)  # noqa: S101 - for mypy
+            assert isinstance(best, int)  # noqa: S101
+            scores, fit_times, score_times, novelty = (own[name] for name in SCORE_ARRAYS)
+            found = Found(scores, fit_times, score_times, best, novelty=novelty)
+            self._set_found(
+                [Candidate(setting, 0, 0, 0) for setting in settings], found, best_model.temperature, learned
+            )
+        return self
+
+    @property
+    def classes_(self) -> Array:
+        """The labels, sorted."""
+        if self._hasher is None:
+            self._lacks("classes_")
+        return self.best_estimator_.classes_
+
+    @property
+    def _hasher(self) -> Hasher | None:
+        """How the best model hashes; None before fit."""
+        best: FlyBloomClassifier | None = self.__dict__.get("best_estimator_")
+        if best is None:
+            return None
+        with best.reading_learned() as learned:
+            return learned.hasher
 
     def _report(self, n_done: int, n_settings: int) -> None:
         """Show how far the search is."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flybloom._internal.validation import resolve_n_components, resolve_n_connections, resolve_n_winners
+from flybloom.core.hashing.sizes import Sizes
 
 NAMES = ("decay", "n_components", "n_connections", "n_winners")  # sorted, as scikit-learn's grids are
 
@@ -42,8 +42,8 @@ def candidates(grid: dict[str, Any], n_features: int) -> list[Candidate]:
         for decay in decays
         for m in _components(grid["n_components"], n_features)
         for s in _connections(grid["n_connections"], n_features)
-        for rho in _winners(grid["n_winners"], resolve_n_components(m, n_features))
-        for sizes in [_sizes(m, s, rho, n_features)]
+        for rho in _winners(grid["n_winners"], Sizes(m).for_features(n_features)[0])
+        for sizes in [Sizes(m, s, rho).for_features(n_features)]
     ]
 
 
@@ -52,12 +52,6 @@ def as_list(value: Any) -> list[Any]:
     if isinstance(value, np.ndarray):
         return list(value.ravel().tolist())
     return list(value) if isinstance(value, list | tuple | range) else [value]
-
-
-def _sizes(m: Any, s: Any, rho: Any, n_features: int) -> tuple[int, int, int]:
-    """Return what parameters mean for this number of features; what cannot be is refused."""
-    n_components = resolve_n_components(m, n_features)
-    return n_components, resolve_n_connections(s, n_features), resolve_n_winners(rho, n_components)
 
 
 def _values(value: Any, auto: tuple[Any, ...], paper: tuple[Any, ...]) -> list[Any]:
@@ -74,9 +68,9 @@ def _components(value: Any, n_features: int) -> list[Any]:
 
 def _connections(value: Any, n_features: int) -> list[Any]:
     """Return the numbers of connections; those of a word are all different."""
-    usual = resolve_n_connections("auto", n_features)
+    usual = Sizes().for_features(n_features)[1]
     auto = {min(n_features, max(1, round(times * usual))) for times in AUTO_CONNECTIONS}
-    paper = {resolve_n_connections(share, n_features) for share in PAPER_CONNECTIONS}
+    paper = {Sizes(n_connections=share).for_features(n_features)[1] for share in PAPER_CONNECTIONS}
     return _values(value, tuple(sorted(auto)), tuple(sorted(paper)))
 
 
@@ -84,5 +78,5 @@ def _winners(value: Any, n_components: int) -> list[Any]:
     """Return the numbers of winners, at least one."""
     values = _values(value, AUTO_WINNERS, PAPER_WINNERS)
     if isinstance(value, str):
-        return [rho for rho in values if 2 * rho <= n_components] or [resolve_n_winners("auto", n_components)]
+        return [rho for rho in values if 2 * rho <= n_components] or [Sizes(n_components).for_features(1)[2]]
     return values

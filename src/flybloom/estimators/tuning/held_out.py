@@ -14,10 +14,11 @@ import numpy as np
 
 from flybloom import _kernels
 from flybloom._internal.parallel import for_each_block
-from flybloom._internal.typing import Array, Codes, Counts, Novelty, Weights, Winners
-from flybloom.core.readout import class_weight as weighting
+from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Weights, Winners
+from flybloom.core.counts.columns import add_rows, count_dtype
 from flybloom.core.readout import filters
-from flybloom.core.readout.class_weight import ClassWeight
+from flybloom.core.readout.class_weight import ClassWeight, class_weights, left_out_weights
+from flybloom.core.readout.weight_table import decay_table, table_of_decays
 
 Score: TypeAlias = Callable[[Winners, Array, Array], None]  # of the winners of some rows, the rows, and where to write
 
@@ -101,8 +102,9 @@ class HeldOutCounts:
         self.n_winners = 0
         self.class_count = np.bincount(codes)
         is_small = most_rows < 2**16  # the less the counts need, the more of them stay in the cache
-        dtype = np.uint16 if is_small else filters.count_dtype(np.array([most_rows]))
+        dtype = np.uint16 if is_small else count_dtype(np.array([most_rows]))
         self.counts = np.zeros((n_components, self.class_count.size), dtype)
+        self._ignored = np.zeros(self.class_count.size, np.int64)  # rows of each class are known anyway
 
     def grow(self, n_winners: int) -> None:
         """Count the winners up to rho as well; see `start_anew` for fewer."""
@@ -131,7 +133,7 @@ class HeldOutCounts:
         A `class_weight` that is a dict has codes for labels; "balanced" follows from the rows that are left.
         """
         codes = np.empty((len(decays), split.test.size), np.int64)
-        lanes = _kernels.held_out.LANES
+        lanes = _kernels.cross_validate.LANES
         for begin in range(0, len(decays), lanes):
             chunk = slice(begin, begin + lanes)
             score = self._scorer(split, decays[chunk], class_weight)
@@ -162,17 +164,17 @@ class HeldOutCounts:
 
     def _scorer(self, split: Split, decays: Sequence[float], class_weight: ClassWeight) -> Score:
         """Return what writes the novelty of some test rows for up to 8 decays."""
-        weigh = weighting.left_out_weights if split.leaves_itself else weighting.class_weights
+        weigh = left_out_weights if split.leaves_itself else class_weights
         weights = weigh(class_weight, np.arange(self.class_count.size), split.class_count)
-        score = _kernels.class_weights.held_out_novelty_by_class
+        score = _kernels.class_weights.cross_validated_novelty_by_class
         tables: tuple[Array, ...]
         if weights is None:
             score, tables = (
-                _kernels.held_out.held_out_novelty,
+                _kernels.cross_validate.cross_validated_novelty,
                 (_weight_tables(decays, split.class_count, self.counts),),
             )
         else:
-            tables = weighting.class_tables_of_decays(decays, split.class_count, np.atleast_2d(weights))
+            tables = table_of_decays(decays, split.class_count, np.atleast_2d(weights))
 
         def write(winners: Winners, rows: Array, out: Array) -> None:
             score(winners, self.counts, self.codes[rows], split.leaves_itself, split.class_count, *tables, out)
@@ -184,15 +186,15 @@ class HeldOutCounts:
         for begin in range(0, rows.size, ROWS_AT_ONCE):
             chunk = rows[begin : begin + ROWS_AT_ONCE]
             winners = np.ascontiguousarray(self.winners[chunk, columns])
-            filters.add(winners, self.codes[chunk], copies[begin : begin + ROWS_AT_ONCE], self.counts)
+            add_rows(winners, self.codes[chunk], copies[begin : begin + ROWS_AT_ONCE], self.counts, self._ignored)
 
 
-def _weight_tables(decays: Sequence[float], class_count: Array, counts: Counts) -> Array:
+def _weight_tables(decays: Sequence[float], class_count: Array, counts: CountTable) -> Array:
     """Return the weights by count, a column for each of up to 8 decays; no count exceeds the rows of its class."""
     most = int(class_count.max()) + 1
-    columns = [_kernels.score.decay_table(float(decay), most) for decay in decays]
+    columns = [decay_table(decay, most) for decay in decays]
     is_small = counts.itemsize == 2  # noqa: PLR2004  # the kernel then relies on a row for each count
-    tables = np.zeros((most if is_small else max(column.size for column in columns), _kernels.held_out.LANES))
+    tables = np.zeros((most if is_small else max(column.size for column in columns), _kernels.cross_validate.LANES))
     for lane, column in enumerate(columns):
         tables[: column.size, lane] = column
         tables[column.size :, lane] = column[-1]  # a table ends early where its weights no longer change

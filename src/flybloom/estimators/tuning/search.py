@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Codes, Counts, Novelty, Winners
-from flybloom.core.readout import filters
+from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Winners
+from flybloom.core.counts.columns import count_dtype
 from flybloom.core.readout.class_weight import ClassWeight
 from flybloom.estimators.tuning.grids import Candidate
 from flybloom.estimators.tuning.held_out import HeldOutCounts, Split, most_rows
@@ -48,7 +48,7 @@ class Found:
     fit_times: Array
     score_times: Array
     best: int = -1
-    counts: Counts = field(default_factory=_nothing)
+    counts: CountTable = field(default_factory=_nothing)
     novelty: Novelty = field(default_factory=_nothing)
 
 
@@ -90,7 +90,7 @@ def search(
             held_out.start_anew()
             held_out.grow(settings[best].rho)
             found.novelty = _held_out_novelty(held_out, splits, settings[best].params["decay"], class_weight)
-            found.counts = held_out.counts.astype(filters.count_dtype(held_out.class_count))
+            found.counts = held_out.counts.astype(count_dtype(held_out.class_count))
         del winners, held_out  # before the next pair needs the room
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from sklearn.metrics import check_scoring
@@ -18,14 +18,18 @@ Scores: TypeAlias = list[float]  # one for each decay
 Scorer: TypeAlias = Callable[[HeldOutCounts, Split, Sequence[float]], Scores]
 
 
-class Answers(FlyBloomClassifier):
+class _PrecomputedClassifier(FlyBloomClassifier):
     """A classifier that has its answers from elsewhere, for the rows in question and no others."""
 
-    def answering(self, classes: Array, novelty: Callable[[], Novelty], labels: Callable[[], Array]) -> Answers:
+    def answering(self, classes: Array, novelty: Callable[[], Novelty], labels: Callable[[], Array]) -> Self:
         """Set what it answers; nothing is computed before it is asked."""
-        self.classes_ = classes
-        self._novelty, self._labels = novelty, labels
+        self._classes, self._novelty, self._labels = classes, novelty, labels
         return self
+
+    @property
+    def classes_(self) -> Array:
+        """The labels."""
+        return self._classes
 
     def novelty(self, X: Any) -> Novelty:  # noqa: ARG002
         """Return the novelties."""
@@ -36,9 +40,9 @@ class Answers(FlyBloomClassifier):
         return self._labels()
 
 
-def known_novelty(novelty: Novelty, classes: Array) -> Answers:
+def known_novelty(novelty: Novelty, classes: Array) -> _PrecomputedClassifier:
     """Return a classifier that answers with these novelties, from which all other outputs follow."""
-    return Answers().answering(classes, lambda: novelty, lambda: classes[novelty.argmin(axis=1)])
+    return _PrecomputedClassifier().answering(classes, lambda: novelty, lambda: classes[novelty.argmin(axis=1)])
 
 
 def make_scorer(scoring: Any, X: Features, y: Array, classes: Array, class_weight: ClassWeight = None) -> Scorer:
@@ -59,7 +63,7 @@ def make_scorer(scoring: Any, X: Features, y: Array, classes: Array, class_weigh
 
 def _answers(
     held_out: HeldOutCounts, split: Split, decays: Sequence[float], classes: Array, class_weight: ClassWeight
-) -> Iterator[Answers]:
+) -> Iterator[_PrecomputedClassifier]:
     """Yield the classifier of the split for each decay; the labels of all decays are computed together."""
     is_known = split.class_count > 0
 
@@ -69,7 +73,7 @@ def _answers(
         return predicted
 
     for at, decay in enumerate(decays):
-        yield Answers().answering(
+        yield _PrecomputedClassifier().answering(
             classes[is_known],
             partial(_known_novelty, held_out, split, decay, is_known, class_weight),
             partial(lambda at: labels()[at], at),

@@ -12,8 +12,8 @@ from flybloom.datasets import load
 from flybloom.paper.charts import new_figure
 from flybloom.paper.comparison import as_float32
 from flybloom.paper.experiment import Experiment, Figure, Results, Settings, Summary
-from flybloom.paper.experiments.hyperparameter_shapes import checks, reference_table
 from flybloom.paper.fly_search import Space, search_grid
+from flybloom.paper.hyperparameter_shapes import checks, reference_table
 from flybloom.paper.scores import METRICS, folds, mean
 from flybloom.paper.work import Result, Unit
 

@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 
 from flybloom._internal.typing import Array
 from flybloom.core.readout.similarity import most_similar_pairs
-from flybloom.datasets import load
+from flybloom.datasets import Dataset, load
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.paper.charts import new_figure
 from flybloom.paper.experiment import Check, Experiment, Figure, Results, Settings, Summary, Table
@@ -55,17 +55,27 @@ def plan(settings: Settings, data: str | None) -> list[Unit]:
     ]
 
 
+def model_for(name: str, n_features: int, seed: int, n_jobs: int | None = 1) -> FlyBloomClassifier:
+    """Return the model that is to learn a data set, of the authors' sizes."""
+    times, share, rho, decay = SIZES[name]
+    return FlyBloomClassifier(
+        times * n_features, n_connections=max(2, int(share * n_features)), n_winners=rho, decay=decay, signed=False,
+        scaling="none", random_state=seed, n_jobs=n_jobs,
+    )  # fmt: skip
+
+
+def class_names(data: Dataset) -> list[str]:
+    """Return what the classes of a data set are called."""
+    if data.classes:
+        return list(data.classes)
+    return list(FASHION) if data.name == "fashion_mnist" else [str(label) for label in np.unique(data.y)]
+
+
 def run(name: str, seed: int, data: str | None = None) -> Result:
     """Return the similarity of all pairs of classes after learning all training rows."""
     found = load(name, data)
-    times, share, rho, decay = SIZES[name]
-    d = found.X.shape[1]
-    model = FlyBloomClassifier(
-        times * d, n_connections=max(2, int(share * d)), n_winners=rho, decay=decay, signed=False, scaling="none",
-        random_state=seed, n_jobs=1,
-    ).fit(found.X, found.y)  # fmt: skip
-    names = found.classes or (FASHION if name == "fashion_mnist" else [str(label) for label in model.classes_])
-    return {"classes": list(names), **{kind: model.class_similarity(of=kind).tolist() for kind in KINDS}}
+    model = model_for(name, found.X.shape[1], seed).fit(found.X, found.y)
+    return {"classes": class_names(found), **{kind: model.class_similarity(kind=kind).tolist() for kind in KINDS}}
 
 
 def summarise(settings: Settings, results: Results) -> Summary:

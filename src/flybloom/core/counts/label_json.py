@@ -9,7 +9,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array
 
-MOST_PADDING = 2**26  # bytes up to which strings are kept at the width of the longest
+MAX_PADDING = 2**26  # bytes up to which strings are kept at the width of the longest
 NUMBERS = {np.dtype(name).name: np.dtype(name) for name in ("bool", *"bhilBHILefd")}
 
 
@@ -62,6 +62,6 @@ def _strings(values: list[Any], name: str) -> Array:
         msg = "not all labels are strings"
         raise ValueError(msg)
     padded = 4 * len(values) * max(map(len, values), default=0)
-    if name == "object" or padded > MOST_PADDING:
+    if name == "object" or padded > MAX_PADDING:
         return np.array(values, object)
     return np.array(values, np.str_) if values else np.empty(0, "U1")

@@ -95,7 +95,7 @@ _sum_pair: Any = _sum_pair_plain if JIT_IS_OFF else _sum_pair_vector
 
 
 @kernel
-def held_out_novelty(
+def cross_validated_novelty(
     winners: Array, counts: Array, codes: Array, leaves_itself: bool, class_count: Array, tables: Array, out: Array
 ) -> None:
     """Write the novelty of each row to each class, for each decay, to ``out[decay, row, class]``.

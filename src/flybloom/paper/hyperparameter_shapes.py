@@ -16,8 +16,8 @@ FLAT_S = 0.1  # spread of a curve over s that counts as flat
 FALL = 0.02  # what a curve must lose after its best to count as falling
 MIDDLE_S = (0.3, 0.7)  # where the best s / d is expected with few features, around 0.5
 FLAT_C = 0.05  # spread of a curve over c < 1 that counts as flat
-MOST = 0.75  # share of curves that must do what is said of all
-N_LEAST = 3  # points that a curve must have to have a shape
+MIN_SHARE = 0.75  # of curves that must do what is said of all
+MIN_POINTS = 3  # points that a curve must have to have a shape
 
 
 class Reference(NamedTuple):
@@ -91,7 +91,7 @@ def _range(values: list[float]) -> str:
 def checks(name: str, n_features: int, curves: Curves) -> list[Check]:
     """Return whether the four shapes that the paper states are there."""
     whole = {
-        varied: [curve for curve in of_varied if len(curve["values"]) >= N_LEAST]
+        varied: [curve for curve in of_varied if len(curve["values"]) >= MIN_POINTS]
         for varied, of_varied in curves.items()
     }
     low = n_features < LOW_DIMENSION
@@ -147,16 +147,16 @@ def _rises_with_rho(name: str, curves: list[dict[str, Any]]) -> Check:
     scores = [curve["scores"] for curve in curves]
     n_so = sum(s[-1] > s[0] for s in scores)
     ours = f"{n_so} of {len(scores)} curves, on average {_mean(scores, 0):.2f} -> {_mean(scores, -1):.2f}"
-    claim = f"{name}: rises with rho, at least {MOST:.0%} of the curves"
-    return Check(claim, "rises", ours, n_so >= MOST * len(scores))
+    claim = f"{name}: rises with rho, at least {MIN_SHARE:.0%} of the curves"
+    return Check(claim, "rises", ours, n_so >= MIN_SHARE * len(scores))
 
 
 def _drops_at_one(name: str, curves: list[dict[str, Any]]) -> Check:
     """The binary filter is worse than every other one."""
     drops = [min(curve["scores"][:-1]) - curve["scores"][-1] for curve in curves]
     ours = f"from {min(drops):+.3f} to {max(drops):+.3f}, median {np.median(drops):+.3f}"
-    claim = f"{name}: c = 1 is worse than every c < 1, in at least {MOST:.0%} of the curves"
-    return Check(claim, "a significant drop", ours, bool(np.mean(np.array(drops) > 0) >= MOST))
+    claim = f"{name}: c = 1 is worse than every c < 1, in at least {MIN_SHARE:.0%} of the curves"
+    return Check(claim, "a significant drop", ours, bool(np.mean(np.array(drops) > 0) >= MIN_SHARE))
 
 
 def _flat_below_one(name: str, curves: list[dict[str, Any]]) -> Check:

@@ -1,0 +1,209 @@
+"""Files written at once or not at all: whoever looks, and whenever a process dies, sees the old file or the new one.
+
+The content goes to a temporary file beside the target, to the disk, and only then under the target's name. A file that
+is replaced keeps its mode and its owner; names that link to it otherwise (hard links) keep the old content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import stat
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, TypeAlias
+
+AnyPath: TypeAlias = str | os.PathLike[str]
+Content: TypeAlias = bytes | bytearray | memoryview | str | Callable[[BinaryIO], object]
+
+MAX_NAME_BYTES = 255  # of a file, on all usual file systems
+TOKEN = re.compile(r"\.[0-9a-f]{16}\.tmp")  # how the name of a temporary file ends
+TOKEN_BYTES = 21
+DIGEST_DIGITS = 16  # stand for the rest of a name that is too long
+KINDS = {
+    stat.S_IFBLK: "a device",
+    stat.S_IFCHR: "a device",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def atomic_write(path: AnyPath, content: Content) -> None:
+    """Write a file so that a crash at any moment leaves the old one or the new one.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; of a symbolic link, what it points to is replaced. Its folder must be there.
+    content : bytes-like, str or callable
+        What to write; text as UTF-8. A callable is given the open binary file.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written, see `check_writable`; nothing has been changed then, nor if `content` raises.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from flybloom._internal.atomic_write import atomic_write
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     atomic_write(Path(folder, "a.txt"), "one")
+    ...     atomic_write(Path(folder, "a.txt"), lambda file: file.write(b"two"))
+    ...     Path(folder, "a.txt").read_text()
+    'two'
+    """
+    check_writable(path)
+    target = _target(path)
+    temporary = target.with_name(f"{_prefix(target.name)}.{secrets.token_hex(8)}.tmp")
+    try:
+        with _created(temporary, target) as file:
+            if callable(content):
+                content(file)
+            else:
+                file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def check_writable(path: AnyPath, inputs: Iterable[AnyPath] = ()) -> None:
+    """Refuse a path that `atomic_write` could not write; call it before any work is done for that file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to be written.
+    inputs : iterable of path-like, default=()
+        Files that are read for it, which it must not be one of.
+
+    Raises
+    ------
+    OSError
+        If there is no such folder, no permission, or the path is a folder, a device, a FIFO or a socket.
+    ValueError
+        If it is one of the inputs.
+
+    Examples
+    --------
+    >>> from flybloom._internal.atomic_write import check_writable
+    >>> check_writable("no/such/folder/model.fly")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: Cannot write no/such/folder/model.fly: there is no folder no/such/folder. Make it first, ...
+    """
+    target, named = _target(path), os.fspath(path)
+    folder = os.path.dirname(named) or "."  # noqa: PTH120 - as the user wrote it
+    found = _stat(target)
+    if found is not None and stat.S_ISDIR(found.st_mode):
+        msg = f"Cannot write {named}: it is a folder. Name a file in it."
+        raise IsADirectoryError(msg)
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        kind = KINDS.get(stat.S_IFMT(found.st_mode), "no plain file")
+        msg = f"Cannot write {named}: it is {kind}, and only plain files can be replaced. Name a file."
+        raise OSError(msg)
+    if not target.parent.is_dir():
+        if target.parent.exists():
+            msg = f"Cannot write {named}: {folder} is not a folder. Choose another path."
+            raise NotADirectoryError(msg)
+        missing = target.parent if os.path.islink(path) else folder  # noqa: PTH114
+        msg = f"Cannot write {named}: there is no folder {missing}. Make it first, or choose another path."
+        raise FileNotFoundError(msg)
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        msg = f"Cannot write {named}: there is no permission to make files in {target.parent}. Choose another path."
+        raise PermissionError(msg)
+    if found is not None and not os.access(target, os.W_OK):
+        msg = f"Cannot write {named}: it is write-protected. Change its mode, or choose another path."
+        raise PermissionError(msg)
+    for source in inputs:
+        other = _stat(Path(source))
+        if found is not None and other is not None and os.path.samestat(found, other):
+            msg = f"Cannot write {named}: it is also an input, which would be lost. Choose another path."
+            raise ValueError(msg)
+
+
+def remove_leftovers(path: AnyPath) -> None:
+    """Remove what writers that were killed left beside a file; nobody may be writing it now.
+
+    Parameters
+    ----------
+    path : path-like
+        The file that `atomic_write` was called with. It stays as it is, and need not be there.
+    """
+    target = _target(path)
+    prefix = _prefix(target.name)
+    with suppress(FileNotFoundError):
+        for entry in list(os.scandir(target.parent)):
+            if entry.name.startswith(prefix) and TOKEN.fullmatch(entry.name, len(prefix)):
+                Path(entry.path).unlink(missing_ok=True)
+
+
+def _target(path: AnyPath) -> Path:
+    """Return what is replaced: a link stays, and what it points to is replaced."""
+    return Path(os.path.realpath(path))
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    """Return what is at a path, or None if nothing is."""
+    try:
+        return path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _prefix(name: str) -> str:
+    """Return how temporary files of a file begin: with its name, or with as much of it as there is room for."""
+    room = MAX_NAME_BYTES - 1 - TOKEN_BYTES
+    encoded = os.fsencode(name)
+    if len(encoded) > room:
+        digest = hashlib.sha256(encoded).hexdigest()[:DIGEST_DIGITS]
+        name = f"{encoded[: room - DIGEST_DIGITS - 1].decode(errors='ignore')}~{digest}"
+    return f".{name}"
+
+
+def _created(temporary: Path, target: Path) -> BinaryIO:
+    """Open a new file with the mode and owner of the one that it will replace, or as the umask wants new ones."""
+    old = _stat(target)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    number = os.open(temporary, flags, 0o666 if old is None else 0o600)  # private until it has its owner
+    try:
+        if old is not None and os.name == "posix":
+            _give(number, old)
+        return os.fdopen(number, "wb")
+    except BaseException:
+        os.close(number)
+        raise
+
+
+def _give(number: int, old: os.stat_result) -> None:
+    """Give an open file the mode and owner of another; a group that cannot be kept is left out of the mode."""
+    mode, new = stat.S_IMODE(old.st_mode) & 0o777, os.fstat(number)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        try:
+            os.fchown(number, old.st_uid, old.st_gid)
+        except PermissionError:  # only root may give files away
+            try:
+                os.fchown(number, -1, old.st_gid)
+            except PermissionError:
+                mode &= ~stat.S_IRWXG
+    os.fchmod(number, mode)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let the new name survive a power cut, too, where the file system can; the file has been replaced already."""
+    if os.name == "posix":
+        with suppress(OSError):
+            number = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(number)
+            finally:
+                os.close(number)

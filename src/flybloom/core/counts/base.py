@@ -1,0 +1,95 @@
+"""What every kind of counts can do; the rest of the library relies on this and on nothing else."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+from flybloom._internal.typing import Array, Weights, Winners
+
+MAX_ROWS = 2**62
+"""Rows that can be counted, so that the sum of two counts stays within 64 bits."""
+
+
+class Counter(ABC):
+    """Takes the winners of some rows, block by block and from several threads, and tells what they change."""
+
+    keep: Array | None = None  # which rows are to be hashed at all; None for all of them
+
+    @abstractmethod
+    def add(self, block: slice, winners: Winners) -> None:
+        """Take the winners of a block of the rows."""
+
+    @abstractmethod
+    def delta(self) -> Any:
+        """Return what all rows change; `Counts.plus` and `Counts.minus` take it."""
+
+
+class Counts(ABC):
+    """Whole numbers that say what was learned: a value, which is replaced and not changed while anybody reads it.
+
+    Counts of parts of the rows add up to those of all rows, in any order, bit for bit. They know winners and labels,
+    but no features. A new kind of counts is a subclass and an estimator that names it as its `counts_type`; learning,
+    merging, forgetting, files, checkpoints and clusters follow.
+    """
+
+    kind: ClassVar[str]
+    ARRAYS: ClassVar[frozenset[str]] = frozenset({"counts"})  # names that `to_parts` may use
+    n_components: int
+    n_winners: int
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of rows counted, weights included."""
+
+    @abstractmethod
+    def counter(self, labels: Any, weights: Weights, *, sign: int = 1) -> Counter:
+        """Begin to count rows; with the sign -1, to take them away. Labels that cannot be are refused here."""
+
+    @abstractmethod
+    def plus(self, delta: Any, *, owned: bool = False) -> Self:
+        """Return the counts with a delta or with other counts; what is `owned` may be used up."""
+
+    @abstractmethod
+    def minus(self, delta: Any) -> Self:
+        """Return the counts without a delta or without other counts; NeverLearnedError where that cannot be."""
+
+    def change_in_place(self, delta: Any, sign: int) -> bool:  # noqa: ARG002
+        """Add a small delta to the arrays themselves, or take it away; return whether that could be done.
+
+        A shortcut for `plus` and `minus` where copying costs more than counting. It must change all or nothing: a
+        single call of a kernel, which no signal can interrupt.
+        """
+        return False
+
+    def following(self, before: Counts) -> Self:  # noqa: ARG002
+        """Return these counts as they add to others whose rows came before; order matters to few kinds."""
+        return self
+
+    @property
+    def needs_positions(self) -> bool:
+        """Whether the order of rows matters, so that a part of them must know where in the stream it is."""
+        return False
+
+    @property
+    def n_met(self) -> int:
+        """Number of rows that came before the next one, where their order matters."""
+        return 0
+
+    def at_end_of(self, n_rows: int) -> Self:  # noqa: ARG002
+        """Return counts to which parts of the next so many rows can be added in any order."""
+        return self
+
+    @abstractmethod
+    def emptied(self) -> Self:
+        """Return counts of no rows, for workers that count a part."""
+
+    @abstractmethod
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return facts for JSON, and arrays, for files."""
+
+    @classmethod
+    @abstractmethod
+    def from_parts(cls, n_components: int, n_winners: int, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Return the counts of these parts; ValueError where no rows can have given them."""

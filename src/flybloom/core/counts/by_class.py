@@ -1,0 +1,298 @@
+"""Counts by class: how often each component won among the rows of each class."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
+from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
+from flybloom.core.counts.columns import (
+    add_rows,
+    align_columns,
+    check_table,
+    codes_of,
+    column_sums,
+    count_dtype,
+    narrowest,
+    packed,
+    require_countable,
+    unite,
+    unknown_among,
+    unpacked,
+)
+from flybloom.core.counts.label_json import labels_from_json, labels_to_json
+from flybloom.exceptions import NeverLearnedError
+
+MAX_NAMED = 5  # labels in a message
+
+
+class WinnerBatch(NamedTuple):
+    """What rows change, where they are few: their winners, not yet entered into a table."""
+
+    classes: Array  # sorted
+    class_count: Array
+    codes: Codes
+    weights: Weights
+    winners: Winners
+
+
+class ClassCounts(Counts):
+    """How often each component won in each class, and how many rows each class has.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_count : ndarray of shape (n_classes,), int64
+        Number of rows of each class, weights included.
+    table : ndarray of shape (n_components, n_classes)
+        How often each component won; no count is larger than the rows of its class.
+    n_winners : int
+        Winners of each row.
+    """
+
+    kind = "classes"
+    drops_empty: ClassVar[bool] = True  # whether a class of which no row is left is no longer known
+
+    def __init__(self, classes: Array, class_count: Array, table: CountTable, n_winners: int) -> None:
+        self.classes = classes
+        self.class_count = class_count
+        self.table = table
+        self.n_components = table.shape[0]
+        self.n_winners = n_winners
+
+    @classmethod
+    def empty(cls, n_components: int, n_winners: int) -> Self:
+        """Return counts of no rows."""
+        return cls(np.empty(0), np.zeros(0, np.int64), np.zeros((n_components, 0), np.int32), n_winners)
+
+    def emptied(self) -> Self:
+        """Return counts of no rows, with the classes that are known."""
+        table = np.zeros((self.n_components, self.classes.size), np.int32)
+        return type(self)(self.classes, np.zeros(self.classes.size, np.int64), table, self.n_winners)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of all classes."""
+        return sum(self.class_count.tolist())
+
+    def counter(self, labels: Any, weights: Weights, *, sign: int = 1, announced: Array | None = None) -> Counter:
+        """Begin to count rows of these classes; `announced` ones become known without any."""
+        if sign < 0:
+            _require_known(labels, self.classes)
+            classes = self.classes
+        else:
+            classes = unite(self.classes, labels)
+            if announced is not None:
+                classes = unite(classes, announced)
+        codes = codes_of(labels, classes)
+        class_count = np.zeros(classes.size, np.int64)
+        np.add.at(class_count, codes, weights)
+        if sign < 0:
+            _require_rows(class_count, self)
+        if weights.size * self.n_winners < self.n_components * classes.size:
+            return _BatchCounter(classes, class_count, codes, weights, self.n_winners)
+        return _TableCounter(type(self), classes, class_count, codes, weights, self.n_components, self.n_winners)
+
+    def plus(self, delta: Self | WinnerBatch, *, owned: bool = False) -> Self:
+        """Return the counts with those of more rows."""
+        if owned and self.classes.size == 0 and isinstance(delta, ClassCounts):
+            return delta
+        classes = unite(self.classes, delta.classes)
+        class_count = align_columns(self.class_count, self.classes, classes, 0) + align_columns(
+            delta.class_count, delta.classes, classes, 0
+        )
+        require_countable(class_count)
+        dtype = count_dtype(class_count)
+        if isinstance(delta, WinnerBatch):
+            table = align_columns(self.table, self.classes, classes, 1).astype(dtype)
+            codes = codes_of(delta.classes, classes)[delta.codes]
+            add_rows(delta.winners, codes, delta.weights, table, np.zeros(classes.size, np.int64))
+            return type(self)(classes, class_count, table, self.n_winners)
+        table = align_columns(delta.table, delta.classes, classes, 1).astype(dtype, copy=not owned)
+        if self.classes.size:
+            table += align_columns(self.table, self.classes, classes, 1)
+        return type(self)(classes, class_count, table, self.n_winners)
+
+    def minus(self, delta: Self | WinnerBatch) -> Self:
+        """Return the counts without those of rows; a class of which none is left is no longer known."""
+        if isinstance(delta, WinnerBatch):
+            rows = delta.class_count  # looked at when counting began
+            self._require(_contains_batch(self.table, delta, self.class_count - rows))
+            table = self.table.copy()
+            add_rows(delta.winners, delta.codes, -delta.weights, table, np.zeros(rows.size, np.int64))
+        else:
+            rows, removed = self._aligned(delta)
+            table = self.table - removed
+            self._require((table >= 0).all() and (table <= self.class_count - rows).all())
+        class_count = self.class_count - rows
+        keep = (class_count > 0) | (rows == 0) if self.drops_empty else np.ones(rows.size, bool)
+        table = np.ascontiguousarray(table[:, keep], count_dtype(class_count))
+        return type(self)(self.classes[keep], class_count[keep], table, self.n_winners)
+
+    def change_in_place(self, delta: Self | WinnerBatch, sign: int) -> bool:
+        """Count few rows of known classes without a copy of the table."""
+        if not isinstance(delta, WinnerBatch) or delta.classes is not self.classes:
+            return False
+        class_count = self.class_count + sign * delta.class_count
+        if sign < 0:
+            self._require(_contains_batch(self.table, delta, class_count))
+            if (class_count == 0).any():
+                return False
+        else:
+            require_countable(class_count)
+        if count_dtype(class_count) != self.table.dtype:
+            return False
+        add_rows(delta.winners, delta.codes, sign * delta.weights, self.table, self.class_count)
+        return True
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return classes and their rows, and the table."""
+        facts = {"classes": labels_to_json(self.classes), "class_count": self.class_count.tolist()}
+        return facts, {"counts": narrowest(self.table)}
+
+    @classmethod
+    def from_parts(cls, n_components: int, n_winners: int, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Return the counts, after adding everything up."""
+        try:
+            classes = labels_from_json(facts.get("classes"))
+        except (ValueError, TypeError, OverflowError) as error:
+            msg = f"its classes are wrong ({error})"
+            raise ValueError(msg) from error
+        rows = facts.get("class_count")
+        if not (
+            isinstance(rows, list)
+            and len(rows) == classes.size
+            and all(type(n) is int and 0 <= n <= MAX_ROWS for n in rows)
+        ):
+            msg = "class_count is not one number of rows for each class"
+            raise ValueError(msg)
+        class_count = np.array(rows, np.int64)
+        table = check_table(arrays.get("counts"), n_components, classes.size)
+        if (table.max(axis=0, initial=0) > class_count.astype(np.uint64)).any():
+            msg = "a component has won more often than a class has rows"
+            raise ValueError(msg)
+        if column_sums(table) != [n_winners * n for n in rows]:
+            msg = "the counts do not add up to the winners of all rows"
+            raise ValueError(msg)
+        return cls(classes, class_count, np.ascontiguousarray(table, count_dtype(class_count)), n_winners)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what travels, in few bytes."""
+        state = {"classes": self.classes, "class_count": self.class_count, "n_winners": self.n_winners}
+        return {**state, "table": packed(self.table)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpack what travelled."""
+        self.__init__(state["classes"], state["class_count"], unpacked(state["table"]), state["n_winners"])  # type: ignore[misc]
+
+    def __sizeof__(self) -> int:
+        """Bytes in memory, by which a scheduler decides what to move."""
+        return object.__sizeof__(self) + self.classes.nbytes + self.class_count.nbytes + self.table.nbytes
+
+    def _aligned(self, other: Self) -> tuple[Array, CountTable]:
+        """Return rows and table of counts that are to be taken away, with the classes of these; refuse too many."""
+        _require_known(other.classes[other.class_count > 0], self.classes)
+        known = set(self.classes.tolist())
+        is_known = np.array([label in known for label in other.classes.tolist()], bool)  # others were announced only
+        classes, rows, table = other.classes[is_known], other.class_count[is_known], other.table[:, is_known]
+        rows = align_columns(rows, classes, self.classes, 0)
+        _require_rows(rows, self)
+        return rows, align_columns(table, classes, self.classes, 1)
+
+    def _require(self, is_contained: object) -> None:
+        """Refuse to take away what cannot have been counted."""
+        if not is_contained:
+            msg = (
+                "These rows cannot all have been learned: some of their winners were never counted for their class. "
+                "Forget only rows that were learned, each with its label, once for each time it was learned."
+            )
+            raise NeverLearnedError(msg)
+
+
+class _BatchCounter(Counter):
+    """Keeps the winners of few rows."""
+
+    def __init__(self, classes: Array, class_count: Array, codes: Codes, weights: Weights, n_winners: int) -> None:
+        self._batch = WinnerBatch(classes, class_count, codes, weights, np.empty((codes.size, n_winners), np.uint32))
+
+    def add(self, block: slice, winners: Winners) -> None:
+        """Keep the winners of a block."""
+        self._batch.winners[block] = winners
+
+    def delta(self) -> WinnerBatch:
+        """Return all of them."""
+        return self._batch
+
+
+class _TableCounter(Counter):
+    """Counts many rows into a table of its own."""
+
+    def __init__(
+        self,
+        counts_type: type[ClassCounts],
+        classes: Array,
+        class_count: Array,
+        codes: Codes,
+        weights: Weights,
+        n_components: int,
+        n_winners: int,
+    ) -> None:
+        self._counts_type, self._n_winners = counts_type, n_winners
+        self._classes, self._class_count = classes, class_count
+        self._codes, self._weights = codes, weights
+        self._table = np.zeros((n_components, classes.size), count_dtype(class_count))
+        self._rows = np.zeros(classes.size, np.int64)
+        self._lock = Lock()
+
+    def add(self, block: slice, winners: Winners) -> None:
+        """Count a block."""
+        with self._lock:  # counting is a small part of the work, so threads hardly wait, and one table is enough
+            add_rows(winners, self._codes[block], self._weights[block], self._table, self._rows)
+
+    def delta(self) -> ClassCounts:
+        """Return counts of these rows alone."""
+        return self._counts_type(self._classes, self._class_count, self._table, self._n_winners)
+
+
+def _contains_batch(table: CountTable, batch: WinnerBatch, class_count: Array) -> bool:
+    """Return whether a batch can be taken away so that `class_count` rows remain.
+
+    No count may fall below zero, and none may stay above the rows that remain of its class.
+    """
+    n_classes = class_count.size
+    cells = batch.winners.astype(np.int64) * n_classes + batch.codes[:, None]
+    cells, where = np.unique(cells, return_inverse=True)
+    removed = np.zeros(cells.size, np.int64)
+    np.add.at(removed, where.ravel(), np.repeat(batch.weights, batch.winners.shape[1]))
+    before = table.ravel()[cells]
+    most = class_count[cells % n_classes]
+    if ((before < removed) | (before - removed > most)).any():
+        return False
+    touched = np.unique(batch.codes)  # a cell above what remains must be one of those that are lowered
+    return int((table[:, touched] > class_count[touched]).sum()) == int((before > most).sum())
+
+
+def _require_known(labels: Array, classes: Array) -> None:
+    """Refuse labels that were never learned."""
+    unknown = unknown_among(labels, classes)
+    if unknown:
+        msg = (
+            f"Cannot forget rows of classes that were never learned: {', '.join(map(repr, unknown[:MAX_NAMED]))}"
+            f"{' and more' if len(unknown) > MAX_NAMED else ''}. classes_ lists what was learned."
+        )
+        raise NeverLearnedError(msg)
+
+
+def _require_rows(rows: Array, known: ClassCounts) -> None:
+    """Refuse to take away more rows of a class than were learned."""
+    for at in np.flatnonzero(rows > known.class_count)[:1]:
+        label = known.classes[at : at + 1].tolist()[0]
+        msg = (
+            f"Cannot forget {rows[at]} rows of class {label!r}: only {known.class_count[at]} were learned. "
+            "Leave out the others."
+        )
+        raise NeverLearnedError(msg)

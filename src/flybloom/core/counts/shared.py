@@ -1,0 +1,109 @@
+"""Many threads may read a value while one replaces it: each sees it whole, before or after.
+
+What is shared is replaced, never changed, while anybody reads it. Nobody reading is the usual case; then a learner may
+change it in place, because copying a table would cost far more than counting a row.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock, RLock
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
+
+from flybloom.core.counts.base import Counts
+
+T = TypeVar("T")
+
+MAX_SECONDS = 10.0  # that a fork waits for a change that is under way
+
+_all: WeakSet[Shared[Any]] = WeakSet()
+
+
+class Shared(Generic[T]):
+    """One reference, with those who read it and the one who replaces it kept apart."""
+
+    def __init__(self, value: T) -> None:
+        self.learning = RLock()  # one learner at a time
+        self._value = value
+        self._looking = Lock()  # held for moments: to begin or end reading, and to change or replace
+        self._n_readers = 0
+        self._is_handed_out = True  # the value may belong to somebody else as well
+        _all.add(self)
+
+    @property
+    def value(self) -> T:
+        """The value now; for what never changes, and for the learner, who holds `learning`."""
+        return self._value
+
+    @contextmanager
+    def reading(self) -> Iterator[T]:
+        """Give the value, which stays as it is until the end of the block."""
+        with self._looking:
+            value = self._value
+            self._n_readers += 1
+        try:
+            yield value
+        finally:
+            with self._looking:
+                self._n_readers -= 1
+
+    def hand_out(self) -> T:
+        """Return the value, which stays as it is for good: the next change makes a new one."""
+        with self._looking:
+            self._is_handed_out = True
+            return self._value
+
+    def replace(self, value: T, *, is_own: bool = True) -> None:
+        """Put a new value in place, at once; `is_own` says that nobody else has it."""
+        with self._looking:
+            self._is_handed_out = True
+            self._value = value
+            self._is_handed_out = not is_own
+
+    def change(self, counts: Counts, delta: Any, sign: int) -> bool:
+        """Change counts, a part of the value, in place if nobody has it; return whether that was done.
+
+        Only for who holds `learning`.
+        """
+        with self._looking:
+            return self._n_readers == 0 and not self._is_handed_out and counts.change_in_place(delta, sign)
+
+    def hold(self) -> bool:
+        """Keep everybody out, for as long as a process is copied; return whether that succeeded."""
+        return self._looking.acquire(timeout=MAX_SECONDS)
+
+    def let_go(self) -> None:
+        """Let everybody in again."""
+        self._looking.release()
+
+    def renew(self) -> None:
+        """Forget who reads and who learns: in a copied process they are threads that stayed behind."""
+        self.learning, self._looking, self._n_readers = RLock(), Lock(), 0
+
+
+_held: list[Shared[Any]] = []
+
+
+def _before_fork() -> None:
+    """Wait until nothing is being changed, so that the new process gets every value whole."""
+    _held.extend(shared for shared in list(_all) if shared.hold())
+
+
+def _after_fork_in_parent() -> None:
+    """Go on."""
+    while _held:
+        _held.pop().let_go()
+
+
+def _after_fork_in_child() -> None:
+    """Begin anew, with every value as it was."""
+    _held.clear()
+    for shared in list(_all):
+        shared.renew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

@@ -1,0 +1,54 @@
+"""Constant columns beside the others, so that the hash sees how far a row is from the mean, not only where."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from flybloom._internal.typing import Array, Features
+from flybloom.core.encoding.step import Plan, Step
+
+
+class BiasColumns(Step):
+    """Appends columns of ones to float32 rows: the hash alone sees directions; far rows outshine a constant."""
+
+    kind = "bias_columns"
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def apply(self, rows: Features) -> Array:
+        """Return the rows with the columns of ones after them."""
+        return np.hstack([rows, np.ones((rows.shape[0], self.n), np.float32)])
+
+    def n_outputs(self, n_inputs: int) -> int:
+        """Return the number of columns together."""
+        return n_inputs + self.n
+
+    def facts(self) -> dict[str, Any]:
+        """Return how many there are."""
+        return {"n": self.n}
+
+    @classmethod
+    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:  # noqa: ARG003
+        """Return the step for a number of columns from 1 up to those there are."""
+        n = facts.get("n")
+        if type(n) is not int or not 1 <= n <= n_inputs:
+            msg = f"the number of bias columns is not between 1 and the {n_inputs} features"
+            raise ValueError(msg)
+        return cls(n)
+
+
+class BiasColumnsPlan(Plan):
+    """Takes a share of the number of columns."""
+
+    needs_rows = False
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    def fit(self, n_inputs: int, measured: None) -> BiasColumns:  # noqa: ARG002
+        """Return the step."""
+        return BiasColumns(math.ceil(self.share * n_inputs))

@@ -1,0 +1,65 @@
+"""A step of an encoder, and the plan of a step that has not been fitted yet."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from flybloom._internal.typing import Array, Features, Weights
+
+
+class Step(ABC):
+    """A pure function of a row, fixed once.
+
+    A new step is one file: a `Step` that is applied, saved and compared, and a `Plan` that fits it. It becomes known by
+    an entry in `encoder.STEPS`, and reachable by one in `encoding.Encoding`.
+    """
+
+    kind: ClassVar[str]
+    ARRAYS: ClassVar[frozenset[str]] = frozenset()  # names that `arrays` may use; no two steps share one
+
+    @abstractmethod
+    def apply(self, rows: Features) -> Array:
+        """Return the rows as the next step, or the hash, sees them."""
+
+    def n_outputs(self, n_inputs: int) -> int:
+        """Return how many columns come out where so many go in."""
+        return n_inputs
+
+    def facts(self) -> dict[str, Any]:
+        """Return what JSON can hold of the step."""
+        return {}
+
+    def arrays(self) -> dict[str, Array]:
+        """Return what it cannot."""
+        return {}
+
+    @classmethod
+    @abstractmethod
+    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:
+        """Return the step of these facts and arrays; ValueError where no step can have them."""
+
+    def fields(self) -> dict[str, Any]:
+        """Return what tells this step from others, as JSON: different steps have different fields."""
+        return {self.kind: {**self.facts(), **{name: exactly(values) for name, values in self.arrays().items()}}}
+
+
+class Plan(ABC):
+    """A step that is to be fitted, from sums over rows that add up: over blocks, threads and machines alike."""
+
+    needs_rows: ClassVar[bool] = True
+
+    def measure(self, rows: Features, labels: Any, weights: Weights) -> Any:
+        """Return what these rows, encoded by the steps before, add to the sums."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def fit(self, n_inputs: int, measured: Any) -> Step:
+        """Return the step for the sums over all rows; None where it needs none."""
+
+
+def exactly(values: Array) -> list[str]:
+    """Return floats as text that loses nothing."""
+    return [float(value).hex() for value in np.asarray(values).ravel()]

@@ -1,0 +1,149 @@
+"""The hasher: rows to winners, through an encoder and a projection that are fixed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from flybloom._internal.parallel import for_each_block
+from flybloom._internal.typing import Array, Features, Winners
+from flybloom.core.encoding.encoder import Encoder, array_names
+from flybloom.core.hashing.fingerprint import differences, fingerprint
+from flybloom.core.hashing.projection import VERSION, Projection
+from flybloom.exceptions import IncompatibleHashError
+
+SIZES = ("n_features_in_", "n_components_", "n_connections_", "n_winners_", "seed_")
+FIRST_STEP = {"step": "standardise"}  # the only one that files of format 1 have
+MAX_FEATURES = 2**31  # a signed connection is a number below twice this, in 32 bits
+MAX_COMPONENTS = 2**32 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Hasher:
+    """A pure function from rows to winners.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        What the hash sees.
+    projection : Projection
+        The connections, drawn from a seed.
+    n_winners : int
+        rho in the paper.
+    """
+
+    encoder: Encoder
+    projection: Projection
+    n_winners: int
+
+    @property
+    def n_components(self) -> int:
+        """Number of components, m in the paper."""
+        return self.projection.n_components
+
+    def for_each_block(self, X: Features, use: Callable[[slice, Winners], None], n_jobs: int | None = None) -> None:
+        """Hash `X` block by block, on n_jobs threads, and hand each block's winners to `use`."""
+        encoder, projection, n_winners = self.encoder, self.projection, self.n_winners
+        projection.draw(sparse=sparse.issparse(X))
+
+        def work(block: slice) -> None:
+            use(block, projection.winners(encoder.encode(X[block]), n_winners))
+
+        for_each_block(work, X.shape[0], X.shape[1], n_jobs)
+
+    def winners(self, X: Features, n_jobs: int | None = None) -> Winners:
+        """Return the winners of all rows, the largest sum first."""
+        winners: Winners = np.empty((X.shape[0], self.n_winners), np.uint32)
+
+        def keep(block: slice, some: Winners) -> None:
+            winners[block] = some
+
+        self.for_each_block(X, keep, n_jobs)
+        return winners
+
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        """Everything that the winners of a row depend on besides the row, as JSON."""
+        return {
+            "hash_version": VERSION,
+            **self.encoder.fields(),
+            "n_components_": self.projection.n_components,
+            "n_connections_": self.projection.n_connections,
+            "n_winners_": self.n_winners,
+            "signed_": self.projection.signed,
+            "seed_": self.projection.seed,
+        }
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short name for how this hashes."""
+        return fingerprint(self.fields)
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return facts for JSON, and arrays, for files."""
+        steps, arrays = self.encoder.to_parts()
+        names = self.encoder.names
+        facts: dict[str, Any] = {
+            "hash_version": VERSION,
+            "n_features_in_": self.encoder.n_features,
+            "n_components_": self.n_components,
+            "n_connections_": self.projection.n_connections,
+            "n_winners_": self.n_winners,
+            "seed_": self.projection.seed,
+            "signed_": self.projection.signed,
+            "feature_names_in_": None if names is None else list(names),
+        }
+        if any(entry != FIRST_STEP for entry in steps):  # the first format has no list of steps
+            facts["encoding"] = steps
+        return facts, arrays
+
+    @staticmethod
+    def from_parts(facts: dict[str, Any], arrays: dict[str, Array]) -> tuple[Hasher, dict[str, Array]]:
+        """Return the hasher of a description, and the arrays that are not its own; ValueError where there is none."""
+        for name in SIZES:
+            _require(type(facts.get(name)) is int, f"{name} is not a whole number")
+        _require(type(facts.get("signed_")) is bool, "signed_ is neither true nor false")
+        d, m, s, rho, seed = (facts[name] for name in SIZES)
+        _require(1 <= d <= MAX_FEATURES, f"n_features_in_={d} is out of range")
+        _require(1 <= m <= MAX_COMPONENTS, f"n_components_={m} is out of range")
+        _require(1 <= rho <= m, f"n_winners_={rho} is not between 1 and the {m} components")
+        _require(0 <= seed < 2**64, f"seed_={seed} is out of range")
+        names = facts.get("feature_names_in_")
+        _require(
+            names is None
+            or (isinstance(names, list) and len(names) == d and all(isinstance(name, str) for name in names)),
+            "its feature names are not one string for each feature",
+        )
+        steps = facts.get("encoding", [FIRST_STEP] if {"center", "scale"} & set(arrays) else [])
+        _require(isinstance(steps, list) and all(isinstance(step, dict) for step in steps), "its encoding is no list")
+        own = {name for entry in steps for name in array_names(entry)}
+        encoder = Encoder.from_parts(
+            d, None if names is None else tuple(names), steps, {name: arrays[name] for name in arrays if name in own}
+        )
+        _require(1 <= s <= encoder.n_outputs, f"n_connections_={s} is not between 1 and the {d} features")
+        hasher = Hasher(encoder, Projection(seed, encoder.n_outputs, m, s, facts["signed_"]), rho)
+        return hasher, {name: arrays[name] for name in arrays if name not in own}
+
+    def require_same(self, other: Hasher, action: str) -> None:
+        """Refuse another hasher whose winners mean something else."""
+        if other is self:
+            return
+        found = differences(self.fields, other.fields)
+        if found:
+            msg = (
+                f"Cannot {action}: the two models hash differently. These differ: {'; '.join(found)}. "
+                "Models add up if all learn with the same random_state, sizes, features and scaling: "
+                "use scaling='none', or start each from a copy of one model."
+            )
+            raise IncompatibleHashError(msg)
+
+
+def _require(is_true: object, otherwise: str) -> None:
+    """Refuse a description unless something is true of it."""
+    if not is_true:
+        raise ValueError(otherwise)

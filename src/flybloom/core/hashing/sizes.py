@@ -1,0 +1,48 @@
+"""How many components, connections and winners: what users ask for, and what it comes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+# Chosen by measurement, see docs/defaults.md.
+AUTO_COMPONENTS = 32768
+AUTO_CONNECTIONS = 64
+AUTO_WINNERS = 128
+
+FLOATS = (float, np.floating)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes as they are asked for: whole numbers, multiples or shares, or "auto"."""
+
+    n_components: Any = "auto"
+    n_connections: Any = "auto"
+    n_winners: Any = "auto"
+
+    def for_features(self, n_features: int) -> tuple[int, int, int]:
+        """Return m, s and rho for so many features: ints as they are, floats as multiples or shares, at least one.
+
+        What does not fit the features is refused.
+        """
+        m, s, rho = self.n_components, self.n_connections, self.n_winners
+        m = AUTO_COMPONENTS if m == "auto" else max(1, round(m * n_features)) if isinstance(m, FLOATS) else int(m)
+        if s == "auto":
+            s = max(1, min(round(n_features / 2), AUTO_CONNECTIONS))
+        s = max(1, round(s * n_features)) if isinstance(s, FLOATS) else int(s)
+        if s > n_features:
+            msg = (
+                f"n_connections={s} exceeds the {n_features} feature(s) of X. "
+                "Lower n_connections, or pass a float for a share of the features."
+            )
+            raise ValueError(msg)
+        if rho == "auto":
+            rho = max(1, min(AUTO_WINNERS, m // 4))
+        rho = max(1, round(rho * m)) if isinstance(rho, FLOATS) else int(rho)
+        if rho > m:
+            msg = f"n_winners={rho} exceeds n_components_={m}. Lower n_winners or raise n_components."
+            raise ValueError(msg)
+        return m, s, rho

@@ -1,0 +1,168 @@
+"""The one way to learn: moments -> start -> count -> add -> finish.
+
+`fit`, `train` and a cluster differ only in who hands over the blocks of rows, and where they are counted. Whatever goes
+wrong before the end, the model stays as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from flybloom._internal.typing import Array, Features, Weights
+from flybloom._internal.validation import check_new_rows, check_rows, check_weights
+from flybloom.core.counts.base import Counts
+from flybloom.core.counts.shared import Shared
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.encoding import Encoding
+from flybloom.core.encoding.step import Plan
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.hashing.projection import Projection
+from flybloom.core.hashing.sizes import Sizes
+
+NOTHING: dict[str, Any] = {}
+
+
+class Learned(NamedTuple):
+    """All that a model has learned, as one value."""
+
+    hasher: Hasher
+    counts: Counts
+    tuned: dict[str, Any] = NOTHING  # chosen with the rows at hand, and kept: a threshold, a temperature
+
+    def count_block(self, block: Block, n_jobs: int | None, *, sign: int = 1, **known: Any) -> Any:
+        """Return what a block of rows changes; nothing changes yet."""
+        counter = self.counts.counter(block.labels, block.weights, sign=sign, **known)
+        X = block.rows if counter.keep is None else block.rows[counter.keep]
+        self.hasher.for_each_block(X, counter.add, n_jobs)
+        return counter.delta()
+
+
+class Block(NamedTuple):
+    """Rows that were checked, with their labels and weights."""
+
+    rows: Features
+    labels: Array | None
+    weights: Weights
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a model is made of, as its parameters say; knows no rows.
+
+    Parameters
+    ----------
+    owner : str
+        The estimator, for messages.
+    encoding : Encoding
+        Which steps the encoder has.
+    sizes : Sizes
+        How many components, connections and winners.
+    signed : bool
+        Whether connections have signs.
+    seed : int
+        Seed of the connections.
+    new_counts : callable or None
+        Makes counts of no rows, for so many components and winners.
+    check_labels : callable or None
+        Checks the labels of so many rows, where there are labels.
+    """
+
+    owner: str
+    encoding: Encoding
+    sizes: Sizes
+    signed: bool
+    seed: int
+    new_counts: Callable[[int, int], Counts] | None = None  # a hash alone counts nothing
+    check_labels: Callable[[Any, int], Array | None] | None = None
+
+    def hasher(self, encoder: Encoder, sums_of: Callable[[Plan, Encoder], Any]) -> Hasher:
+        """Return how rows are hashed; the steps of the encoder are fitted to sums over all rows, from `sums_of`."""
+        m, s, rho = self.sizes.for_features(encoder.n_features)  # refused before any work is done
+        for plan in self.encoding.plans():
+            measured = sums_of(plan, encoder) if plan.needs_rows else None
+            encoder = encoder.extended(plan.fit(encoder.n_outputs, measured))
+        return Hasher(encoder, Projection(self.seed, encoder.n_outputs, m, s, self.signed), rho)
+
+
+@dataclass
+class Learning:
+    """A model in the making, which nobody sees before it is finished.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        What it is made of.
+    shared : Shared
+        Where it goes in the end, and what it goes on from.
+    n_jobs : int or None
+        Number of threads.
+    learned : Learned or None
+        What has been learned so far; None to begin from scratch.
+    features : Encoder or None
+        What is known of the rows before there is anything learned.
+    """
+
+    recipe: Recipe
+    shared: Shared[Learned | None]
+    n_jobs: int | None
+    learned: Learned | None = None
+    features: Encoder | None = None
+
+    def check(self, X: Any, y: Any = None, sample_weight: Any = None) -> Block:
+        """Return a block that was checked; the first one tells which features there are."""
+        recipe = self.recipe
+        known = self.features if self.learned is None else self.learned.hasher.encoder
+        if known is None:
+            rows, names = check_new_rows(X, recipe.owner, takes_sparse=recipe.encoding.takes_sparse)
+            self.features = Encoder(rows.shape[1], names)
+        else:
+            rows = check_rows(X, recipe.owner, known)
+        n_rows = rows.shape[0]
+        labels = None if recipe.check_labels is None else recipe.check_labels(y, n_rows)
+        return Block(rows, labels, check_weights(sample_weight, n_rows))
+
+    def check_features(self, sample: Any) -> tuple[Encoder, Any]:
+        """Return the features, and the type, of rows of which a sample is given that need not have any row."""
+        owner = self.recipe.owner
+        known = self.features if self.learned is None else self.learned.hasher.encoder
+        if known is None:
+            rows, names = check_new_rows(sample, owner, takes_sparse=self.recipe.encoding.takes_sparse, min_rows=0)
+            known = self.features = Encoder(rows.shape[1], names)
+        else:
+            rows = check_rows(sample, owner, known, min_rows=0)
+        return known, rows.dtype
+
+    def start(self, sums_of: Callable[[Plan, Encoder], Any]) -> None:
+        """Fix how rows are hashed, unless that is known, from sums over all rows."""
+        if self.learned is None:
+            assert self.features is not None  # noqa: S101 - a block was checked before
+            assert self.recipe.new_counts is not None  # noqa: S101
+            hasher = self.recipe.hasher(self.features, sums_of)
+            self.learned = Learned(hasher, self.recipe.new_counts(hasher.projection.n_components, hasher.n_winners))
+
+    def start_with(self, block: Block) -> None:
+        """Fix how rows are hashed from a single block."""
+        if self.learned is None:
+            self.start(lambda plan, encoder: plan.measure(encoder.encode(block.rows), block.labels, block.weights))
+
+    def tune(self, tuned: dict[str, Any]) -> None:
+        """Keep what was chosen with rows at hand."""
+        assert self.learned is not None  # noqa: S101 - it was started before
+        self.learned = self.learned._replace(tuned=tuned)
+
+    def learn(self, block: Block, **known: Any) -> None:
+        """Count a block and add it."""
+        assert self.learned is not None  # noqa: S101 - it was started before
+        self.add(self.learned.count_block(block, self.n_jobs, **known), owned=True)
+
+    def add(self, delta: Any, *, owned: bool = False) -> None:
+        """Add what rows change: beside what others see, or in place where it is small and nobody else has the rest."""
+        assert self.learned is not None  # noqa: S101
+        counts = self.learned.counts
+        if not isinstance(delta, Counts):
+            is_seen = self.learned is self.shared.value
+            if self.shared.change(counts, delta, 1) if is_seen else counts.change_in_place(delta, 1):
+                return
+        self.learned = self.learned._replace(counts=counts.plus(delta, owned=owned))

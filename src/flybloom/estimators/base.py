@@ -1,0 +1,205 @@
+"""What every estimator that hashes has in common: parameters, and the attributes that follow from its hasher."""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from flybloom._internal.sklearn_compat import Interval, RealNotInt, StrOptions
+from flybloom._internal.typing import Array
+from flybloom.core.encoding.encoding import Encoding
+from flybloom.core.encoding.standardise import Standardise
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.files import model_file
+
+MAX_REMEMBERED = 256  # settings that were checked and found right
+
+HASH_PARAMETERS: dict[str, list[Any]] = {
+    "n_components": [
+        Interval(Integral, 1, 2**32 - 1, closed="both"),
+        Interval(RealNotInt, 0, None, closed="neither"),
+        StrOptions({"auto"}),
+    ],
+    "n_connections": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(RealNotInt, 0, 1, closed="right"),
+        StrOptions({"auto"}),
+    ],
+    "n_winners": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(RealNotInt, 0, 1, closed="neither"),
+        StrOptions({"auto"}),
+    ],
+    "signed": ["boolean"],
+    "scaling": [StrOptions({"none", "center", "standard"})],
+    "random_state": ["random_state"],
+    "n_jobs": [Integral, None],
+}
+"""What scikit-learn's check of parameters allows for those that all estimators share."""
+
+_accepted: set[tuple[Any, ...]] = set()
+
+
+class FlyEstimator(BaseEstimator):  # type: ignore[misc]
+    """A scikit-learn estimator that hashes rows.
+
+    How it hashes is one value, a `Hasher`; the attributes that end in an underscore are read off it.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = HASH_PARAMETERS
+    n_components: Any
+    n_connections: Any
+    n_winners: Any
+    signed: bool
+    scaling: str
+    random_state: Any
+    n_jobs: int | None
+
+    @property
+    def _hasher(self) -> Hasher | None:
+        """How rows are hashed; None before fit."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the model to a file, which `flybloom.load` reads.
+
+        The file is a safetensors file without any code. It is written at once: a crash leaves the old file or the new
+        one. A `random_state` that is not an int is saved as the seed that was drawn from it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to. A file that is there is replaced.
+
+        Examples
+        --------
+        >>> import tempfile, flybloom
+        >>> from sklearn.datasets import load_iris
+        >>> model = flybloom.FlyBloomClassifier(random_state=0).fit(*load_iris(return_X_y=True))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/iris.fly")
+        ...     flybloom.load(f"{folder}/iris.fly").class_count_
+        array([50, 50, 50])
+        """
+        model_file.save(self, path)
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse rows are fine as long as nothing is to be centred."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._encoding.takes_sparse
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """A model is fitted when it knows how to hash."""
+        return self._hasher is not None
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen during fit."""
+        return self._of_hasher("n_features_in_").encoder.n_features
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """Names of the features, where the rows of fit had names that are strings."""
+        names = self._of_hasher("feature_names_in_").encoder.names
+        if names is None:
+            self._lacks("feature_names_in_")
+        return np.array(names, object)
+
+    @property
+    def n_components_(self) -> int:
+        """Number of components."""
+        return self._of_hasher("n_components_").n_components
+
+    @property
+    def n_connections_(self) -> int:
+        """Number of features that each component sums."""
+        return self._of_hasher("n_connections_").projection.n_connections
+
+    @property
+    def n_winners_(self) -> int:
+        """Number of winners of each row."""
+        return self._of_hasher("n_winners_").n_winners
+
+    @property
+    def signed_(self) -> bool:
+        """Whether connections have signs."""
+        return self._of_hasher("signed_").projection.signed
+
+    @property
+    def seed_(self) -> int:
+        """Seed of the connections."""
+        return self._of_hasher("seed_").projection.seed
+
+    @property
+    def center_(self) -> Array | None:
+        """What is subtracted from each column, or None."""
+        step: Standardise | None = self._of_hasher("center_").encoder.step(Standardise)
+        return None if step is None else step.center
+
+    @property
+    def scale_(self) -> Array | None:
+        """What each column is divided by, or None."""
+        step: Standardise | None = self._of_hasher("scale_").encoder.step(Standardise)
+        return None if step is None else step.scale
+
+    @property
+    def connections_(self) -> Array:
+        """Features that each component sums, of shape (n_components_, n_connections_); derived from ``seed_``."""
+        return self._of_hasher("connections_").projection.connections()[0]
+
+    @property
+    def signs_(self) -> Array:
+        """Sign of each connection, of the shape of ``connections_``; derived from ``seed_``."""
+        return self._of_hasher("signs_").projection.connections()[1]
+
+    @property
+    def _encoding(self) -> Encoding:
+        """Which steps the encoder is to have."""
+        return Encoding(self.scaling)
+
+    def _of_hasher(self, name: str) -> Hasher:
+        """Return the hasher, for an attribute that it has; like other estimators, one that is not fitted lacks it."""
+        hasher = self._hasher
+        if hasher is None:
+            self._lacks(name)
+        return hasher
+
+    def _lacks(self, name: str) -> NoReturn:
+        """Say that an attribute is not there."""
+        msg = f"{type(self).__name__!r} object has no attribute {name!r}"
+        raise AttributeError(msg)
+
+    def _require_hasher(self) -> Hasher:
+        """Return the hasher of a fitted model."""
+        hasher = self._hasher
+        if hasher is None or not self.__sklearn_is_fitted__():
+            raise self._not_fitted()
+        return hasher
+
+    def _not_fitted(self) -> NotFittedError:
+        """Return what is raised before fit."""
+        return NotFittedError(
+            f"This {type(self).__name__} instance is not fitted yet. "
+            "Call 'fit' with appropriate arguments before using it."
+        )
+
+    def _check_parameters(self) -> None:
+        """Check all parameters as `fit` does; fast where the same ones were checked before."""
+        values = tuple(map(self.__dict__.get, self._parameter_constraints))
+        key = (type(self), *map(type, values), *values)
+        try:
+            if key in _accepted:
+                return
+        except TypeError:  # one of them cannot be remembered
+            self._validate_params()
+            return
+        self._validate_params()
+        if len(_accepted) >= MAX_REMEMBERED:
+            _accepted.clear()
+        _accepted.add(key)

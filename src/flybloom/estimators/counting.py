@@ -1,0 +1,327 @@
+"""An estimator that counts: learning, merging, forgetting, copies and threads, once for every kind of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from functools import partial
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
+
+from flybloom._internal.typing import Array, CountTable, Features
+from flybloom._internal.validation import check_rows, check_weights, resolve_seed
+from flybloom.core.counts.base import Counts
+from flybloom.core.counts.shared import Shared
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.hashing.sizes import Sizes
+from flybloom.core.recipe import Block, Learned, Learning, Recipe
+from flybloom.estimators.base import FlyEstimator
+from flybloom.files.model_file import Parts
+
+
+class CountingEstimator(FlyEstimator):
+    """An estimator whose only learned state are whole-number counts of winners.
+
+    What is learned is one reference to one value, `Learned`. Many threads may read it while one learns: each call sees
+    a `partial_fit` whole, or not at all. A call that fails, or is interrupted, changes nothing.
+
+    A subclass names its `counts_type`; it may override `_counts_settings`, `_check_labels`, `_require_complete`,
+    `judge` and `tuned_to`, and adds `fit`, `partial_fit` and what it reads off the counts.
+    """
+
+    counts_type: ClassVar[type[Counts]]
+    needs_labels: ClassVar[bool] = True
+    is_tuned: ClassVar[bool] = False  # whether `tuned_to` chooses something with the rows of `fit`, and keeps it
+    needs_judging: bool = False  # whether it needs `judge` for that
+    _counts_settings: Mapping[str, Any] = MappingProxyType({})  # what the counts are made with besides their sizes
+
+    def merge(self, other: CountingEstimator) -> Self:
+        """Learn all that another model has learned, as if this one had met its rows.
+
+        ``a + b`` does the same and leaves both as they were; ``sum(models)`` works. Parameters that only matter when
+        scoring, such as `decay`, stay those of the first model.
+
+        Parameters
+        ----------
+        other : estimator of the same kind
+            A model that hashes alike: of the same features, scaling, seed and sizes.
+
+        Returns
+        -------
+        estimator
+            The model itself.
+
+        Raises
+        ------
+        IncompatibleHashError
+            If the two hash differently; the message lists all that differs.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> def learned(rows):
+        ...     return FlyBloomClassifier(scaling="none", random_state=0).fit(X[rows], y[rows])
+        >>> first, second = learned(slice(900)), learned(slice(900, None))
+        >>> bool(((first + second).counts_ == learned(slice(None)).counts_).all())
+        True
+        """
+        self._require_kin(other, "merge")
+        shared = self._shared
+        with shared.learning, other.reading_learned() as theirs:
+            mine = self._learned()
+            mine.hasher.require_same(theirs.hasher, "merge")
+            shared.replace(mine._replace(counts=mine.counts.plus(theirs.counts.following(mine.counts))))
+        return self
+
+    def __add__(self, other: object) -> Self:
+        """Return a model that has learned what both have."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return copy(self).merge(other)
+
+    def __radd__(self, other: object) -> Self:
+        """Return a copy: sum() starts with zero."""
+        return copy(self) if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __sub__(self, other: object) -> Self:
+        """Return a model that has learned what this one has, but not what the other has."""
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        with self.reading_learned() as mine, other.reading_learned() as theirs:
+            mine.hasher.require_same(theirs.hasher, "subtract")
+            return copy(self).with_learned(mine._replace(counts=mine.counts.minus(theirs.counts)))
+
+    @contextmanager
+    def learning(self, *, anew: bool = False) -> Iterator[Learning]:
+        """Learn from rows that come in parts, for those who read them from elsewhere.
+
+        Gives a `Learning`, which checks, starts, counts and adds. The model takes it over at the end of the with
+        block, all at once; if anything goes wrong before, it stays as it was.
+
+        Parameters
+        ----------
+        anew : bool, default=False
+            Whether to forget everything first. The rules of `fit` hold then.
+        """
+        self._check_parameters()
+        shared = self._shared
+        with shared.learning:
+            session = Learning(self._recipe(), shared, self.n_jobs, None if anew else shared.value)
+            yield session
+            learned = session.learned
+            if learned is not None and learned is not shared.value:
+                if anew:
+                    self._require_complete(learned)
+                shared.replace(learned)
+
+    @contextmanager
+    def reading_learned(self) -> Iterator[Learned]:
+        """Give what is learned, as one value that stays as it is until the end of the with block."""
+        with self._shared.reading() as learned:
+            if learned is None:
+                raise self._not_fitted()
+            yield learned
+
+    def with_learned(self, learned: Learned) -> Self:
+        """Hold what was learned elsewhere, and return the model itself.
+
+        Parameters
+        ----------
+        learned : Learned
+            What is learned, as `reading_learned` gives it.
+
+        Returns
+        -------
+        estimator
+            The model itself.
+        """
+        self._shared.replace(learned, is_own=False)
+        return self
+
+    def n_rows_learned(self) -> int | None:
+        """Return the number of rows that are counted, weights included; None before the first rows."""
+        learned = self._shared.value
+        return None if learned is None else learned.counts.n_rows
+
+    def judge(self, learned: Learned, block: Block, begin: int) -> Array | None:  # noqa: ARG002
+        """Return what is to be known of learned rows to choose it, a row for each.
+
+        Parameters
+        ----------
+        learned : Learned
+            What was learned from all rows.
+        block : Block
+            Some of them, checked.
+        begin : int
+            How many rows had been learned before these.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, ...) or None
+            Nothing for most kinds.
+        """
+        return None
+
+    def tuned_to(self, judged: Array | None) -> dict[str, Any]:  # noqa: ARG002
+        """Return what is chosen and kept.
+
+        Parameters
+        ----------
+        judged : ndarray of shape (n_samples, ...) or None
+            What `judge` says of all rows, where it is needed.
+
+        Returns
+        -------
+        dict
+            Facts that JSON can hold.
+        """
+        return {}
+
+    def to_parts(self) -> Parts:
+        """Return what files hold of the model.
+
+        Returns
+        -------
+        Parts
+            The hasher, facts for JSON, and arrays.
+        """
+        with self.reading_learned() as learned:
+            facts, arrays = learned.counts.to_parts()
+            return Parts(learned.hasher, {**facts, "tuned": learned.tuned} if learned.tuned else facts, arrays)
+
+    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Hold what a file says, and return the model itself; ValueError where no model can have that.
+
+        Parameters
+        ----------
+        hasher : Hasher or None
+            How rows are hashed.
+        facts : dict
+            What JSON held.
+        arrays : dict of ndarray
+            The arrays that are not the hasher's.
+
+        Returns
+        -------
+        estimator
+            The model itself.
+        """
+        if hasher is None or set(arrays) - self.counts_type.ARRAYS:
+            msg = "it holds arrays that no such model has" if arrays else "it does not say how it hashes"
+            raise ValueError(msg)
+        tuned = facts.get("tuned", {})
+        self._check_tuned(tuned)
+        counts = self.counts_type.from_parts(hasher.n_components, hasher.n_winners, facts, arrays)
+        return self.with_learned(Learned(hasher, counts, tuned))
+
+    @property
+    def counts_(self) -> CountTable:
+        """The counts, a row for each class or age: all that is learned.
+
+        What you get stays as it is, whatever the model learns later.
+        """
+        learned = self._shared.hand_out()
+        if learned is None:
+            self._lacks("counts_")
+        counts: Any = learned.counts
+        view = counts.table.T
+        view.flags.writeable = False
+        return view  # type: ignore[no-any-return]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled and copied; it stays as it is while others learn."""
+        state = {name: value for name, value in super().__getstate__().items() if name != "_sharing"}
+        learned = self._shared.hand_out()
+        return state if learned is None else {**state, "_learned_state": learned}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over what was copied."""
+        super().__setstate__({name: value for name, value in state.items() if name != "_learned_state"})
+        if "_learned_state" in state:
+            self.with_learned(state["_learned_state"])
+
+    @property
+    def _shared(self) -> Shared[Learned | None]:
+        """What keeps readers and learners apart, made when first needed."""
+        shared: Shared[Learned | None] | None = self.__dict__.get("_sharing")
+        if shared is None:
+            shared = self.__dict__.setdefault("_sharing", Shared(None))  # atomic, so all threads get the same one
+        return shared
+
+    @property
+    def _hasher(self) -> Hasher | None:
+        """How rows are hashed; None before fit."""
+        learned = self._shared.value
+        return None if learned is None else learned.hasher
+
+    def _learned(self) -> Learned:
+        """Return what is learned now; only for what never changes, and while learning."""
+        learned = self._shared.value
+        if learned is None:
+            raise self._not_fitted()
+        return learned
+
+    def _recipe(self) -> Recipe:
+        """Return how a model is made, as the parameters say."""
+        return Recipe(
+            owner=type(self).__name__,
+            encoding=self._encoding,
+            sizes=Sizes(self.n_components, self.n_connections, self.n_winners),
+            signed=bool(self.signed),
+            seed=resolve_seed(self.random_state),
+            new_counts=partial(self.counts_type.empty, **self._counts_settings),  # type: ignore[attr-defined]
+            check_labels=self._check_labels,
+        )
+
+    @staticmethod
+    def _check_labels(y: Any, n_rows: int) -> Array | None:
+        """Return the labels of so many rows, checked."""
+        raise NotImplementedError
+
+    def _check_tuned(self, tuned: Any) -> None:
+        """Refuse what `tune_to` never returns; ValueError."""
+        if tuned != {}:
+            msg = "it was tuned to what no such model is tuned to"
+            raise ValueError(msg)
+
+    def _require_complete(self, learned: Learned) -> None:
+        """Refuse what `fit` must not end with; for all ways to learn from scratch."""
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any = None, *, anew: bool = False, **known: Any) -> Block:
+        """Count rows in addition to those before, or from scratch; return them, checked."""
+        with self.learning(anew=anew) as session:
+            block = session.check(X, y, sample_weight)
+            is_first = session.learned is None
+            session.start_with(block)
+            session.learn(block, **known)
+            if is_first and self.is_tuned and session.learned is not None:
+                judged = self.judge(session.learned, block, 0) if self.needs_judging else None
+                session.tune(self.tuned_to(judged))
+        return block
+
+    def _forget(self, X: Any, y: Any, sample_weight: Any = None) -> None:
+        """Take rows out of the counts."""
+        shared = self._shared
+        with shared.learning:
+            learned = self._learned()
+            rows = check_rows(X, type(self).__name__, learned.hasher.encoder)
+            labels, weights = self._check_labels(y, rows.shape[0]), check_weights(sample_weight, rows.shape[0])
+            delta = learned.count_block(Block(rows, labels, weights), self.n_jobs, sign=-1)
+            if not shared.change(learned.counts, delta, -1):
+                shared.replace(learned._replace(counts=learned.counts.minus(delta)))
+
+    def _check_scoring(self, X: Any) -> tuple[Features, Hasher]:
+        """Return the rows to score, checked, and what hashes them."""
+        hasher = self._require_hasher()
+        self._check_parameters()  # what only matters when scoring may have been set since fit
+        return check_rows(X, type(self).__name__, hasher.encoder), hasher
+
+    def _require_kin(self, other: Any, action: str) -> None:
+        """Refuse what is not a model of the same kind."""
+        if not isinstance(other, type(self)):
+            name = type(self).__name__
+            msg = f"Cannot {action}: expected another {name}. Got {type(other).__name__} instead. Pass a fitted {name}."
+            raise TypeError(msg)

@@ -1,0 +1,54 @@
+"""What a report reads off the counts of a model: for all classes what costs little, for a few what costs a lot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flybloom import theory
+from flybloom._internal.typing import Array, CountTable
+from flybloom.core.readout.class_weight import class_weights
+from flybloom.core.readout.similarity import cosine_similarity
+from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
+
+KINDS = ("filters", "familiarity")  # of similarity
+VALUES_AT_ONCE = 2**23  # weights that are in memory at the same time
+
+
+class ClassFilters:
+    """The filters of a fitted classifier, never all of them at once.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier
+        The fitted classifier.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self._counts, class_count = model.counts_.T, model.class_count_
+        weights = class_weights(model.class_weight, model.classes_, class_count)
+        self._bits = step_bits(model.decay, int(class_count.max(initial=0)), weights)
+        self._table = table_by_class(model.decay, class_count, weights, self._bits)
+
+    def similarity(self, classes: Array, kind: str) -> Array:
+        """Return ``model.class_similarity()`` of some classes, given by their positions."""
+        counts, table = self._of(classes)
+        return cosine_similarity(counts, table, of_familiarity=kind == "familiarity")
+
+    def fill(self) -> tuple[Array, Array]:
+        """Return for each class the share of components that have won, and the novelty of an unrelated row."""
+        n_components, n_classes = self._counts.shape
+        occupancy, background = np.empty(n_classes), np.empty(n_classes)
+        step = max(1, VALUES_AT_ONCE // n_components)
+        for begin in range(0, n_classes, step):
+            block = slice(begin, begin + step)
+            counts, table = self._of(block)
+            occupancy[block] = theory.occupancy(self._counts[:, block].T)
+            background[block] = table.of(counts).mean(axis=0)
+        return occupancy, background
+
+    def _of(self, classes: Array | slice) -> tuple[CountTable, WeightTable]:
+        """Return the counts of some classes as they are looked up, and what each class makes of them."""
+        table = self._table._replace(starts=self._table.starts[classes], lasts=self._table.lasts[classes])
+        return coarse(self._counts[:, classes], self._bits), table

@@ -1,0 +1,56 @@
+"""A toy kind of counts, as somebody else would add it: how often each component won in each hour of the day."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+from flybloom._internal.validation import check_labels
+from flybloom.core.counts.by_class import ClassCounts
+from flybloom.estimators.counting import CountingEstimator
+from flybloom.files.registry import register
+
+
+class HourCounts(ClassCounts):
+    """Counts for the hours 0 to 23, all of which are known from the start and never forgotten."""
+
+    kind = "hours"
+    drops_empty = False
+
+    @classmethod
+    def empty(cls, n_components: int, n_winners: int) -> Self:
+        """Return counts of no rows."""
+        return cls(np.arange(24), np.zeros(24, np.int64), np.zeros((n_components, 24), np.int32), n_winners)
+
+
+@register
+class HourModel(CountingEstimator):
+    """Tells at which hour rows like these were usually met."""
+
+    counts_type = HourCounts
+
+    def __init__(self, n_components=48, *, n_connections="auto", n_winners=6, signed=True, scaling="none",
+                 random_state=None, n_jobs=None):  # fmt: skip
+        self.n_components, self.n_connections, self.n_winners = n_components, n_connections, n_winners
+        self.signed, self.scaling, self.random_state, self.n_jobs = signed, scaling, random_state, n_jobs
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Count rows that were met at the hours `y`."""
+        self._learn(X, y, sample_weight)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take them away again."""
+        self._forget(X, y, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the hour in which the winners of each row won most often."""
+        rows, hasher = self._check_scoring(X)
+        with self.reading_learned() as learned:
+            return learned.counts.table[hasher.winners(rows)].sum(axis=1).argmax(axis=1)
+
+    @staticmethod
+    def _check_labels(y: Any, n_rows: int) -> Array:
+        """Hours are labels like others."""
+        return check_labels(y, n_rows)
