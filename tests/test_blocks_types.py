@@ -53,12 +53,12 @@ def test_a_resumed_training_of_mixed_files_ends_as_if_nothing_had_happened(write
     folder = write(
         *({**{f"x{j}": part[:, j].astype(t) for j in range(12)}, "y": y} for part, t in zip(rows, types, strict=True))
     )
-    options = {"block_rows": 16, "every_rows": 1, "every_seconds": None}
+    options = {"block_rows": 16, "checkpoint_rows": 1, "checkpoint_seconds": None}
     whole = train(clone(SMALL), folder, "y", **options)
     for n_calls in range(13):
         saved = {"checkpoint": tmp_path / f"checkpoint {n_calls}", "resume": True, **options}
         with pytest.raises(InterruptedTrainingError):
-            train(clone(SMALL), folder, "y", progress=interrupted_after(n_calls), **saved)
+            train(clone(SMALL), folder, "y", on_progress=interrupted_after(n_calls), **saved)
         assert_same_model(train(clone(SMALL), folder, "y", **saved), whole)
 
 
