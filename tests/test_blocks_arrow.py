@@ -38,8 +38,22 @@ class Query:
         return reader.__arrow_c_stream__(requested_schema)
 
 
-class DuckDBPyRelation(Query):
-    """A query of DuckDB, which runs anew for each stream."""
+class DuckDBPyRelation:
+    """A query of DuckDB, as far as it is used: each relation can be read once, and a projection of it is another."""
+
+    def __init__(self, table):
+        self.table, self.is_read = table, False
+
+    def project(self, columns):
+        """Return a new relation."""
+        assert columns == "*"
+        return DuckDBPyRelation(self.table)
+
+    def fetch_record_batch(self, rows_per_batch):
+        """Run the query."""
+        assert not self.is_read
+        self.is_read = True
+        return self.table.to_reader(max_chunksize=min(rows_per_batch, 20))
 
 
 def folder_of(tmp_path):
@@ -142,5 +156,5 @@ def test_columns_that_are_no_numbers_are_named(column, kind):
         gathered(read_blocks(table, "y"))
     assert_array_equal(gathered(read_blocks(table, "y", exclude=["other"]))[1], TABLE["y"].to_numpy().astype(str))
     if kind in ("struct", "list", "timestamp", "decimal"):
-        with pytest.raises(SourceError, match=rf"the target 'other' is of type {kind}.* Expected whole numbers, strin"):
+        with pytest.raises(SourceError, match=rf"the target 'other' is of type {kind}.* Expected whole numbers"):
             gathered(read_blocks(table, "other", exclude=["y"]))

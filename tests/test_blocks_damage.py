@@ -187,8 +187,8 @@ def test_sparse_rows_with_a_wrong_index_are_refused(kind):
 def test_sparse_rows_of_other_formats(rng):
     """Are read, after the same look."""
     X = rng.integers(0, 3, (9, 4)).astype(float)
-    for format_ in ("csc", "coo", "bsr", "lil", "dok"):
-        got, _ = gathered(read_blocks((sparse.csr_matrix(X).asformat(format_), np.arange(9)), "y", block_rows=4))
+    for other in (sparse.csc_matrix, sparse.coo_matrix, sparse.bsr_matrix, sparse.lil_matrix, sparse.dok_matrix):
+        got, _ = gathered(read_blocks((other(X), np.arange(9)), "y", block_rows=4))
         np.testing.assert_array_equal(got.toarray(), X)
     for axis in ("row", "col"):
         wrong = sparse.coo_matrix(X)

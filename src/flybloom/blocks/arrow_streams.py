@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from flybloom.blocks.options import ReadOptions
+from flybloom.blocks.options import BLOCK_ROWS, ReadOptions
 from flybloom.blocks.parts import Part
 from flybloom.blocks.table_part import Batch, TablePart
 from flybloom.exceptions import SourceError, require_extra
@@ -15,12 +15,12 @@ READ_AHEAD = 1  # batches and files; more would only take memory
 
 
 class ArrowStream(TablePart):
-    """Anything with ``__arrow_c_stream__``. What has a length, or is a query of DuckDB, can be read again."""
+    """Anything with ``__arrow_c_stream__``. What has a length can be read again, because it is there."""
 
     def __init__(self, source: Any) -> None:
         self.source = source
         self.name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
-        self.can_repeat = hasattr(source, "__len__") or type(source).__name__ == "DuckDBPyRelation"
+        self.can_repeat = hasattr(source, "__len__")
         self._begun: Any = None
         self._is_read = False
 
@@ -45,6 +45,23 @@ class ArrowStream(TablePart):
             msg = f"{self.name} can be read only once. Save it to a file first."
             raise SourceError(msg)
         return pa.RecordBatchReader.from_stream(self.source)
+
+
+class DuckdbQuery(ArrowStream):
+    """A relation of DuckDB, which is computed anew for each reading.
+
+    Its own ``__arrow_c_stream__`` computes all rows at once in some versions, and works only once in others.
+    """
+
+    def __init__(self, relation: Any) -> None:
+        super().__init__(relation)
+        self.can_repeat = True
+
+    def _reader(self) -> Any:
+        """Return a reader of a copy, which nobody has read from."""
+        copy = self.source.project("*")
+        read = getattr(copy, "to_arrow_reader", None) or copy.fetch_record_batch
+        return read(BLOCK_ROWS)
 
 
 class ArrowDataset(TablePart):
@@ -101,6 +118,9 @@ def stream_part(source: Any) -> Part | None:
             return ArrowDataset(source)
     if "polars" in sys.modules and hasattr(source, "collect_batches"):
         return PolarsQuery(source)
+    if type(source).__name__ == "DuckDBPyRelation":
+        require_extra("pyarrow", "files")
+        return DuckdbQuery(source)
     if hasattr(source, "__arrow_c_stream__"):
         require_extra("pyarrow", "files")
         return ArrowStream(source)

@@ -31,7 +31,7 @@ def checked_csr(X: Any, where: str) -> Any:
     try:
         if X.format in ("csr", "csc", "bsr"):
             X.check_format(full_check=True)
-        elif X.format == "coo":
+        elif isinstance(X, sparse.coo_matrix | sparse.coo_array):
             for indices, size in zip((X.row, X.col), X.shape, strict=True):
                 _require_within(indices, size)
         X = sparse.csr_array(X) if isinstance(X, sparse.sparray) else sparse.csr_matrix(X)
