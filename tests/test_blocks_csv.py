@@ -249,6 +249,7 @@ BAD = {
     "blank": (b"\n\n \n", r"t.csv is empty"),
     "ragged": (b"a,b,y\n1,2,3\n1,2\n", r"t.csv, line 3: 2 values. Expected 3, as in the first line. Repair it"),
     "text": (b"a,y\n1,2\nx,2\n", r"t.csv, line 3: the column 'a' does not hold numbers only .*'x'.* Encode"),
+    "a long value": (b"a,y\n1,2\n" + b'"' + b"x\n" * 999 + b'",2\n', r"line 3: .* value 'x.nx.{100,130}\.\.\.\)"),
     "a comma": (b"a;y\n1;2\n1,5;2\n", None),
     "damaged UTF-8": ("é,ü,ö,y\n1,2,3,4\n".encode() + b"1,2,3,\xff\n", r"t.csv is not in UTF-8: .*0xff at 25.*Name"),
     "late Latin-1": (b"a,y\n" + b"1,x\n" * 1_100_000 + b"1,gr\xfcn\n", r"line 1100002: the column 'y' is not in UTF-8"),
@@ -267,8 +268,9 @@ def test_what_is_no_table_is_refused(tmp_path, name):
     if message is None:
         assert gathered(read_blocks(tmp_path / "t.csv", "y"))[0].tolist() == [[1], [1.5]]
         return
-    with pytest.raises(SourceError, match=message):
+    with pytest.raises(SourceError, match=message) as caught:
         gathered(read_blocks(tmp_path / "t.csv", "y"))
+    assert "\n" not in str(caught.value)
 
 
 def test_a_wrong_encoding_is_said(tmp_path):

@@ -46,6 +46,10 @@ SPARSE = b"".join(b"%d 1:%d 3:2\n" % (i % 3, i) for i in range(20_000))
 PACKED, ZSTD = gzip.compress(TEXT), pa.compress(TEXT, "zstd", asbytes=True)
 WHOLE = npz(X=np.ones((90, 3)), y=np.arange(90))
 PARQUET, ARROW = table()
+STRINGS = io.BytesIO()
+with pa.ipc.new_stream(STRINGS, pa.schema({"a": pa.float64(), "y": pa.string()})) as writer_:
+    writer_.write_table(pa.table({"a": [1.0, 2.0], "y": ["p", "q"]}))
+OFFSETS = STRINGS.getvalue().replace(np.array([0, 1, 2], "<i4").tobytes(), np.array([0, 2**30, 2], "<i4").tobytes())
 SPOILED = bytearray(PARQUET)
 SPOILED[100:400] = bytes(300)
 
@@ -119,6 +123,7 @@ BAD = {
     "spoiled Parquet": ("t.parquet", bytes(SPOILED), r"t.parquet cannot be read"),
     "empty Parquet": ("t.parquet", b"", r"t.parquet cannot be read"),
     "cut Arrow": ("t.arrow", ARROW[:-900], r"t.arrow cannot be read"),
+    "Arrow with a wrong offset": ("t.arrow", OFFSETS, r"t.arrow cannot be read \(.*offset"),
     "empty Arrow": ("t.arrow", b"", r"t.arrow cannot be read"),
     "CSV named Feather": ("t.feather", TEXT, r"t.feather cannot be read"),
 }

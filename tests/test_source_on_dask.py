@@ -88,6 +88,17 @@ def test_pieces_have_the_rows_of_the_whole(frame, tmp_path, name):
     assert_array_equal(np.concatenate([labels for _, labels in found]), y)
 
 
+def test_pieces_know_where_their_file_is(frame, tmp_path, monkeypatch):
+    """Whatever the working directory of another process is; messages call the file as the user did."""
+    monkeypatch.chdir(tmp_path)
+    FILES["t.parquet"](frame, "t.parquet")
+    packed = pickle.dumps(read_blocks("t.parquet", "label").pieces())
+    monkeypatch.chdir("/")
+    pieces = pickle.loads(packed)  # noqa: S301
+    assert sum(len(block) for piece in pieces for block in piece) == N
+    assert next(iter(pieces[1])).where == "t.parquet, rows 40-79"
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_models_and_their_files_are_those_of_a_single_process(frame, tmp_path, name):
     """From every kind of file, whatever the labels look like."""

@@ -11,7 +11,7 @@ from flybloom._internal.typing import Array
 from flybloom.blocks.columns import plain_column
 from flybloom.blocks.labels import TEXT, UNKNOWN, exact_labels
 from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import Place
+from flybloom.blocks.parts import Place, shortened
 from flybloom.exceptions import SourceError
 
 # One spelling for each number, so that no two strings become one label; or, on request, all spellings. Of up to 15
@@ -140,8 +140,9 @@ def _fits(word: str, kind: str) -> bool:
 
 def _refuse_other(column: Any, at: int, kind: str, options: ReadOptions, place: Place) -> None:
     """Refuse a label that is not of the kind of those before it."""
+    found = shortened(repr(column[at].as_py()))
     msg = (
-        f"{place.row(at)}: the target {options.target!r} began as {kind}, but then came {column[at].as_py()!r}. "
+        f"{place.row(at)}: the target {options.target!r} began as {kind}, but then came {found}. "
         "Write all labels alike, or say what they are: label_type='text' for every spelling a label of its own, "
         "'number' for numbers however they are spelled."
     )

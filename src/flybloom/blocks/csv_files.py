@@ -19,7 +19,7 @@ from flybloom.blocks.csv_format import LOOK_BYTES, CsvFormat, open_csv
 from flybloom.blocks.csv_ranges import CAN_BE_CUT, MAX_RECORD_BYTES, last_record_end, record_ranges
 from flybloom.blocks.labels import TEXT
 from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import FilePart, Part
+from flybloom.blocks.parts import FilePart, Part, shortened
 from flybloom.blocks.schema import PartFacts
 from flybloom.blocks.table_part import Batch, TablePart
 from flybloom.blocks.text_encoding import UTF8
@@ -234,8 +234,9 @@ def _explained(message: str, name: str, format_: CsvFormat, lines_before: int, b
         return f"{name}, line {row + lines_before}: {got} values. Expected {expected}, as in the first line. Repair it."
     found = re.match(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (\S+): (.*)", message, re.DOTALL)
     if found is None:
-        return f"{name}: {message.rstrip('.')}. Repair the file, or read it in another way and pass blocks."
+        return f"{name}: {shortened(message).rstrip('.')}. Repair the file, or read it in another way and pass blocks."
     number, row_, kind, what = found.groups()
+    what = shortened(what)
     place = f"{name}, line {int(row_) + lines_before}" if row_ else name
     column = repr(format_.columns[int(number)])
     if "UTF8" in what:

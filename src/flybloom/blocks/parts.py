@@ -11,7 +11,14 @@ from flybloom._internal.typing import Array, Features
 from flybloom.blocks.options import ReadOptions
 from flybloom.blocks.schema import PartFacts, Schema
 
+MAX_QUOTED = 120  # characters
 PIECE_BYTES = 2**25  # of a file that is read in pieces; each is a block of a Dask collection
+
+
+def shortened(text: str) -> str:
+    """Return what a message quotes of a file: one line, and not all of it if it is long."""
+    line = text.replace("\r", "\\r").replace("\n", "\\n")
+    return line if len(line) <= MAX_QUOTED else f"{line[:MAX_QUOTED]}..."
 
 
 class RawBlock(NamedTuple):

@@ -42,7 +42,8 @@ class TablePart(Part):
         require_extra("pyarrow", "files")
         with arrow_errors(self.name):
             fields = self.arrow_schema()
-        names, remarks = feature_columns(list(fields.names), options, self.name)
+            columns = list(fields.names)
+        names, remarks = feature_columns(columns, options, self.name)
         types = [number_type(fields.field(name).type, name, self.name) for name in names]
         labels = None
         if options.target is not None:
@@ -84,7 +85,7 @@ def arrow_errors(name: str) -> Iterator[None]:
         yield
     except (SourceError, pa.ArrowMemoryError, pa.ArrowCancelled):
         raise
-    except (pa.ArrowException, OSError, OverflowError) as error:
+    except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
         msg = f"{name} cannot be read ({_sentence(error)}). Check that it is whole and of the kind that its name says."
         raise SourceError(msg) from error
 
