@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from flybloom import FlyBloomClassifier
-from flybloom.core.encoding.standardise import column_moments
+from flybloom.core.encoding.moments import ColumnMoments
 
 
 def small(**parameters):
@@ -91,26 +91,20 @@ def test_decision_function_has_the_shapes_of_scikit_learn(digits):
 
 
 def test_a_model_can_start_from_moments_added_up_elsewhere(digits):
-    """Learning in blocks then equals one fit, the scaling included."""
+    """Learning in blocks then equals one fit, the scaling included; meanwhile the model is as it was."""
     X, y = digits
     model = small()
-    model._start_empty(X[:1], column_moments(X[:1000]) + column_moments(X[1000:]))
-    with pytest.raises(NotFittedError):
-        model.predict(X)
-    model.partial_fit(X[900:], y[900:]).partial_fit(X[:900], y[:900])
+    with model.learning(anew=True) as session:
+        first, second = session.check(X[900:], y[900:]), session.check(X[:900], y[:900])
+        session.start(lambda plan, _: sum((plan.measure(*block) for block in (first, second)), ColumnMoments()))
+        session.learn(first)
+        session.learn(second)
+        with pytest.raises(NotFittedError):
+            model.predict(X)
     whole = small().fit(X, y)
     assert_array_equal(model.center_, whole.center_)
     assert_array_equal(model.scale_, whole.scale_)
     assert_array_equal(model.counts_, whole.counts_)
-
-
-def test_a_start_without_the_moments_it_needs_is_refused(digits):
-    """And leaves the model as it was."""
-    model = small().fit(*digits)
-    before = pickle.dumps(model)
-    with pytest.raises(ValueError, match="needs the moments"):
-        model._start_empty(digits[0], None)
-    assert pickle.dumps(model) == before
 
 
 def test_few_rows_and_many_rows_are_counted_alike(digits):

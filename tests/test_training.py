@@ -151,10 +151,9 @@ def test_changed_data_and_settings_are_refused(folder, frame, tmp_path):
 
 def test_a_start_from_another_model_of_no_rows_is_refused(folder, tmp_path):
     """Its scaling would be another one."""
-    a, b = (clone(SMALL).fit(np.eye(64) * k, np.arange(64) % 2) for k in (1, 2))
-    options = {"checkpoint": tmp_path / "checkpoint", "features": [f"p{i}" for i in range(64)]}
-    a.center_, b.center_ = np.zeros(64), np.ones(64)
-    a.feature_names_in_ = b.feature_names_in_ = np.array(options["features"], object)
+    names = [f"p{i}" for i in range(64)]
+    a, b = (clone(SMALL).fit(pd.DataFrame(np.eye(64) * k, columns=names), np.arange(64) % 2) for k in (1, 2))
+    options = {"checkpoint": tmp_path / "checkpoint", "features": names}
     train(a - a, folder, "label", **options)
     train(a - a, folder, "label", **options, resume=True)
     with pytest.raises(CheckpointError, match="start was"):

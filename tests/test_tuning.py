@@ -21,6 +21,7 @@ from sklearn.model_selection import (
 
 from flybloom import FlyBloomClassifier, FlyBloomClassifierCV
 from flybloom._internal import memory
+from flybloom.core.hashing.hasher import Hasher
 from flybloom.estimators.tuning.results import best_settings
 
 SMALL = {"n_components": [64, 200], "n_connections": [4], "n_winners": [4, 8], "decay": [0.2, 1.0], "random_state": 0}
@@ -206,7 +207,7 @@ def test_memory_is_estimated_and_refused_beforehand(some, monkeypatch):
     expected = 4 * 300 * 50 + 2 * 4 * 4000 * 10 + 2 * 4000 * 8 + 2 * 8 * 300 * 10 + 8 * 300 * 3 + 24 * 2**20
     assert search.estimate_memory(300, 64, 10) == expected
     assert search.estimate_memory(300, 64, 10, sparse=True) == expected + 8 * 4000 * 8
-    monkeypatch.setattr(FlyBloomClassifierCV, "_winners", lambda *_: pytest.fail("hashed"))
+    monkeypatch.setattr(Hasher, "winners", lambda *_: pytest.fail("hashed"))
     with pytest.raises(MemoryError, match=r"needs about 0.02 GiB, more than the 0.01 GiB available. Lower"):
         search.set_params(max_memory=10**7).fit(*some)
     monkeypatch.setattr(memory, "_of_machine", lambda: 10**7)

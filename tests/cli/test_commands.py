@@ -324,7 +324,8 @@ def test_failures_end_with_their_codes(data, model, tmp_path, frame):
         (5, "seed_ (0 and 5)", ["merge", model, other, "-o", tmp_path / "x.fly"]),
         (5, "Cannot forget 1797 rows of class 3", ["forget", model, tmp_path / "threes.csv", "-t", "label"]),
         (1, "No such file", ["inspect", tmp_path / "none.fly"]),
-        (1, "The 'decay' parameter of FlyBloomClassifier", ["train", data, "-t", "label", "-o", other, "--decay", "7"]),
+        (2, "Invalid value for '--decay'", ["train", data, "-t", "label", "-o", other, "--decay", "7"]),
+        (2, "Invalid value for '--scaling'", ["train", data, "-t", "label", "-o", other, "--scaling", "minmax"]),
         (
             1,
             "parameter of FlyBloomClassifier must be",

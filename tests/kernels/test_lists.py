@@ -31,7 +31,7 @@ def sparse_counts(rng):
 def by_lists(counts, decay, monkeypatch):
     """A scorer that makes lists however little they pay."""
     monkeypatch.setattr(scoring, "MANY_CLASSES", 1)
-    monkeypatch.setattr(scoring, "MOST_LISTED", 1)
+    monkeypatch.setattr(scoring, "MAX_LISTED", 1)
     scorer = Scorer(counts, counts.max(axis=0), decay, n_lookups=10**6)
     assert scorer._lists is not None
     return scorer
@@ -39,7 +39,7 @@ def by_lists(counts, decay, monkeypatch):
 
 def test_lists_hold_what_is_not_zero(sparse_counts, monkeypatch):
     """Every class with a win once, in order, and its place in a table that ends at two; at any number of threads."""
-    monkeypatch.setattr(scoring, "MOST_LISTED", 1)
+    monkeypatch.setattr(scoring, "MAX_LISTED", 1)
     for n_jobs in (1, 2):
         lists = listed(sparse_counts, 2, n_jobs)
         for j in range(M):

@@ -71,4 +71,4 @@ def test_mean_and_deviation_survive_a_large_offset():
 
 def test_constant_columns_have_deviation_one():
     """So that nothing is divided by zero."""
-    assert_array_equal(column_moments(np.full((5, 2), 0.1)).deviations(), [1.0, 1.0])
+    assert_array_equal(column_moments(np.full((5, 2), 0.1), np.ones(5, np.int64)).deviations(), [1.0, 1.0])

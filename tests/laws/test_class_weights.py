@@ -123,8 +123,8 @@ def test_shares_add_up_to_the_weighted_score(rows, class_weight, of):
     """For the predicted class, which is the one of weighted scores."""
     model = classifier(class_weight=class_weight).fit(*rows)
     labels = model.predict(rows.X)
-    shares = model.explain(rows.X, of=of)
-    assert_array_equal(shares, model.explain(rows.X, labels, of=of))
+    shares = model.explain(rows.X, kind=of)
+    assert_array_equal(shares, model.explain(rows.X, labels, kind=of))
     scores = model.novelty(rows.X)[np.arange(len(labels)), np.searchsorted(model.classes_, labels)]
     assert_allclose(shares.sum(axis=1), scores if of == "novelty" else 1 - scores, rtol=1e-12, atol=1e-14)
 

@@ -30,11 +30,11 @@ def test_similarity_is_the_cosine_of_the_filters(rows, decay):
 def test_similarity_is_symmetric_and_at_most_one(rows, of):
     """One on the diagonal; and pairs come in descending order, each once."""
     model = classifier().fit(*rows)
-    similarity = model.class_similarity(of=of)
+    similarity = model.class_similarity(kind=of)
     assert_array_equal(similarity, similarity.T)
     assert ((similarity >= 0) & (similarity <= 1)).all()
     assert (np.diag(similarity) == 1).all()
-    pairs = model.most_similar_classes(99, of=of)
+    pairs = model.most_similar_classes(99, kind=of)
     n = len(model.classes_)
     assert len({(a, b) for a, b, _ in pairs}) == n * (n - 1) // 2
     values = [value for _, _, value in pairs]
@@ -61,7 +61,7 @@ def test_shares_are_those_of_the_reference_and_add_up_to_the_score(rows, of, sig
     """For any class of the model, on any rows."""
     model = classifier(signed=signed).fit(*rows)
     labels = np.array([data.draw(st.sampled_from(model.classes_.tolist())) for _ in rows.y])
-    shares = model.explain(rows.X, labels, of=of)
+    shares = model.explain(rows.X, labels, kind=of)
     codes = np.searchsorted(model.classes_, labels)
     scores = model.novelty(rows.X)[np.arange(len(codes)), codes]
     assert_allclose(shares.sum(axis=1), scores if of == "novelty" else 1 - scores, rtol=1e-12, atol=1e-14)

@@ -21,7 +21,7 @@ DECAYS = st.one_of(st.floats(0.001, 1.0), st.sampled_from([1.0, 0.5, 0.25, 2.0**
 
 def listing():
     """Make lists wherever rows are scored."""
-    return patch.multiple(scoring, MANY_CLASSES=1, MOST_LISTED=1, WORTH_LISTING=0)
+    return patch.multiple(scoring, MANY_CLASSES=1, MAX_LISTED=1, WORTH_LISTING=0)
 
 
 @st.composite

@@ -66,7 +66,9 @@ def check_new_rows(
     return _checked_format(rows, takes_sparse=takes_sparse), None if names is None else tuple(map(str, names))
 
 
-def check_rows(X: Any, owner: str, known: KnownFeatures, *, min_rows: int = 1) -> Features:
+def check_rows(
+    X: Any, owner: str, known: KnownFeatures, *, min_rows: int = 1, takes_sparse: bool | None = None
+) -> Features:
     """Return rows as a numeric array or canonical CSR matrix, finite, and with the features that are known."""
     if _are_few_plain_rows(X, known):
         return X
@@ -84,7 +86,7 @@ def check_rows(X: Any, owner: str, known: KnownFeatures, *, min_rows: int = 1) -
     if rows.shape[1] != known.n_features:
         msg = f"X has {rows.shape[1]} features, but {owner} is expecting {known.n_features} features as input."
         raise ValueError(msg)
-    return _checked_format(rows, takes_sparse=known.takes_sparse)
+    return _checked_format(rows, takes_sparse=known.takes_sparse if takes_sparse is None else takes_sparse)
 
 
 def _stand_in(owner: str, known: KnownFeatures) -> Any:

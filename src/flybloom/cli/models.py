@@ -30,13 +30,10 @@ def load_model(path: Path, n_jobs: int | None = None) -> CountingEstimator:
 
 def load_classifier(path: Path, n_jobs: int | None = None) -> FlyBloomClassifier:
     """Load a model that is a classifier."""
-    from flybloom import FlyBloomClassifier  # noqa: PLC0415 - heavy
+    from flybloom import FlyBloomClassifier, load  # noqa: PLC0415 - heavy
 
-    model = load_model(path, n_jobs)
-    if not isinstance(model, FlyBloomClassifier):
-        msg = f"{path} is a {type(model).__name__}. Expected a FlyBloomClassifier, as `flybloom train` makes it."
-        raise ModelFileError(msg)
-    return model
+    model = load(path, FlyBloomClassifier)
+    return model if n_jobs is None else model.set_params(n_jobs=n_jobs)
 
 
 def blocks_for(model: CountingEstimator, source: str, target: str | None, block_rows: int) -> Blocks:

@@ -118,7 +118,8 @@ class Learning:
             rows, names = check_new_rows(X, recipe.owner, takes_sparse=recipe.encoding.takes_sparse)
             self.features = Encoder(rows.shape[1], names)
         else:
-            rows = check_rows(X, recipe.owner, known)
+            takes_sparse = recipe.encoding.takes_sparse if self.learned is None else None
+            rows = check_rows(X, recipe.owner, known, takes_sparse=takes_sparse)
         n_rows = rows.shape[0]
         labels = None if recipe.check_labels is None else recipe.check_labels(y, n_rows)
         return Block(rows, labels, check_weights(sample_weight, n_rows))

@@ -202,9 +202,7 @@ def _for_each(job: Job, blocks: Blocks, use: Callable[[int, Block], None]) -> No
     for number, load in blocks:
         where = f"Block {number} (of 0 to {job.n_blocks - 1})"
         try:
-            block = _checked(job, number, load())
-            if block is not None:
-                use(number, block)
+            _use(job, number, load, use)
         except ValueError as error:
             msg = f"{where}: {error}"
             raise ValueError(msg) from error
@@ -216,6 +214,13 @@ def _for_each(job: Job, blocks: Blocks, use: Callable[[int, Block], None]) -> No
             raise
 
 
+def _use(job: Job, number: int, load: Callable[[], Sequence[Any]], use: Callable[[int, Block], None]) -> None:
+    """Load a block and hand it on; nothing of it is kept when the next one is loaded."""
+    block = _checked(job, number, load())
+    if block is not None:
+        use(number, block)
+
+
 def _checked(job: Job, number: int, parts: Sequence[Any]) -> Block | None:
     """Return a block that was checked; None if it is empty."""
     parts = list(parts[0] if len(parts) == 1 and isinstance(parts[0], tuple) else parts)
@@ -225,7 +230,8 @@ def _checked(job: Job, number: int, parts: Sequence[Any]) -> Block | None:
     check_consistent_length(*(part for part in (X, y, weights) if part is not None))
     if X.shape[0] == 0:
         return None
-    rows = _as_declared(check_rows(X, job.recipe.owner, job.encoder), job.dtype)
+    takes_sparse = job.encoder.takes_sparse if job.plan is None else job.recipe.encoding.takes_sparse
+    rows = _as_declared(check_rows(X, job.recipe.owner, job.encoder, takes_sparse=takes_sparse), job.dtype)
     if job.has_number_labels and np.asarray(y).dtype.kind in "OUST":
         msg = "The labels are strings, y is declared to hold numbers. Convert y with astype."
         raise ValueError(msg)

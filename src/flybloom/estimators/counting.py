@@ -17,7 +17,7 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.recipe import Block, Learned, Learning, Recipe
 from flybloom.estimators.base import FlyEstimator
-from flybloom.files.model_file import Parts
+from flybloom.files.model_file import Parts, parts_of, state_of
 
 
 class CountingEstimator(FlyEstimator):
@@ -232,16 +232,22 @@ class CountingEstimator(FlyEstimator):
         return view  # type: ignore[no-any-return]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled and copied; it stays as it is while others learn."""
+        """Return what is pickled: parameters, and what files hold."""
         state = {name: value for name, value in super().__getstate__().items() if name != "_sharing"}
-        learned = self._shared.hand_out()
-        return state if learned is None else {**state, "_learned_state": learned}
+        return state if self._shared.value is None else {**state, "_parts": state_of(self.to_parts())}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over what was copied."""
-        super().__setstate__({name: value for name, value in state.items() if name != "_learned_state"})
-        if "_learned_state" in state:
-            self.with_learned(state["_learned_state"])
+        """Take over what was pickled."""
+        super().__setstate__({name: value for name, value in state.items() if name != "_parts"})
+        if "_parts" in state:
+            self.from_parts(*parts_of(state["_parts"]))
+
+    def __copy__(self) -> Self:
+        """Return a model with the same parameters, which shares what was learned until one of the two learns on."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_sharing"})
+        learned = self._shared.hand_out()
+        return twin if learned is None else twin.with_learned(learned)
 
     @property
     def _shared(self) -> Shared[Learned | None]:

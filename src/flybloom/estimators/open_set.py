@@ -109,7 +109,7 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         return self._with(clone(self.estimator).fit(X, y), X, y)
 
     @fit_context
-    def partial_fit(self, X: Any, y: Any) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Learn a block of rows in addition to those before.
 
         The first block sets the threshold; a class that is new later has ``common_threshold_``. `calibrate` moves both.
@@ -120,6 +120,8 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             The rows.
         y : array-like of shape (n_samples,)
             Their labels.
+        classes : array-like of shape (n_classes,), default=None
+            Labels to expect; never needed.
 
         Returns
         -------
@@ -127,14 +129,14 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             The classifier itself.
         """
         if not hasattr(self, "estimator_"):
-            return self._with(clone(self.estimator).partial_fit(X, y), X, y)
+            return self._with(clone(self.estimator).partial_fit(X, y, classes), X, y)
         if self.unknown_ in np.unique(np.asarray(y)).tolist():
             msg = (
                 f"The label {self.unknown_!r} is that of rejected rows, so no row may have it. "
                 "Rename it in y, or fit with another 'unknown'."
             )
             raise ValueError(msg)
-        self.estimator_.partial_fit(X, y)
+        self.estimator_.partial_fit(X, y, classes)
         self._keep_thresholds()
         return self
 

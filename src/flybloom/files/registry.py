@@ -27,6 +27,8 @@ def register(kind: Kind) -> Kind:
 
 def estimator_of(name: Any) -> Any:
     """Return the estimator of a kind, or None if there is none of that name."""
+    if not isinstance(name, str):
+        return None
     if name in _registered:
         return _registered[name]
     return getattr(import_module(KINDS[name]), name) if name in KINDS else None

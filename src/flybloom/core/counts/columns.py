@@ -117,6 +117,8 @@ def packed(table: CountTable) -> dict[str, Any]:
     small = narrowest(table)
     present = small != 0
     values = small[present]
+    if values.size == 0:
+        return {"dtype": table.dtype, "shape": small.shape}
     if present.size // 8 + values.nbytes < small.nbytes:
         return {"dtype": table.dtype, "shape": small.shape, "present": np.packbits(present), "values": values}
     return {"dtype": table.dtype, "table": small}
@@ -128,6 +130,8 @@ def unpacked(state: dict[str, Any]) -> CountTable:
         return np.asarray(state["table"].astype(state["dtype"]))
     n_cells = state["shape"][0] * state["shape"][1]
     table = np.zeros(state["shape"], state["dtype"])
+    if "values" not in state:
+        return table
     table[np.unpackbits(state["present"], count=n_cells).view(bool).reshape(state["shape"])] = state["values"]
     return table
 

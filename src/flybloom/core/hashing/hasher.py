@@ -41,6 +41,10 @@ class Hasher:
     projection: Projection
     n_winners: int
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel without what follows from the rest."""
+        return Hasher, (self.encoder, self.projection, self.n_winners)
+
     @property
     def n_components(self) -> int:
         """Number of components, m in the paper."""
