@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
-from pyarrow import feather, parquet
+from pyarrow import feather
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
@@ -57,6 +57,9 @@ TABLES = {
     "a.csv.gz": lambda frame, path: frame.to_csv(path, index=False),
     "a.tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
     "a.tsv.gz": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    "a.csv.zst": lambda frame, path: path.write_bytes(
+        pa.compress(frame.to_csv(index=False).encode(), "zstd", asbytes=True)
+    ),
     "a.feather": feather.write_feather,
     "a.arrow": write_ipc_stream,
 }
@@ -65,7 +68,7 @@ TABLES = {
 @pytest.mark.parametrize("block_rows", [1, 64, 10_000])
 @pytest.mark.parametrize("name", TABLES)
 def test_files_of_tables_give_the_same_rows(tmp_path, frame, name, block_rows):
-    """Features in the order of the table or of the wish, labels as strings."""
+    """Features in the order of the table or of the options, labels as strings."""
     TABLES[name](frame, tmp_path / name)
     blocks = read_blocks(tmp_path / name, "label", block_rows=block_rows)
     for _ in range(2):
@@ -223,7 +226,7 @@ def test_labels_that_change_their_type_are_refused(tmp_path):
     """A CSV file that begins with numbers."""
     lines = ["a,y", *["1,3"] * 1_500_000, "1,new"]
     (tmp_path / "t.csv").write_text("\n".join(lines))
-    with pytest.raises(SourceError, match=r"t.csv, line 1500002: the column 'y' began as int64, but then.*'new'"):
+    with pytest.raises(SourceError, match=r"t.csv, row 1500000: the target 'y' began as int64, but then came 'new'"):
         gathered(read_blocks(tmp_path / "t.csv", "y"))
 
 
@@ -232,26 +235,16 @@ def test_bad_parquet_columns_are_named(tmp_path, frame):
     spoiled(frame, "label", 201, None).to_parquet(tmp_path / "a.parquet", row_group_size=100)
     with pytest.raises(SourceError, match=r"a.parquet, rows 200-249: the target 'label' has 1 missing"):
         gathered(read_blocks(tmp_path / "a.parquet", "label", block_rows=100))
-    with pytest.raises(
-        SourceError, match=r"a.parquet, rows 0-99: the column 'label' is of type .*string. Expected numb"
-    ):
+    with pytest.raises(SourceError, match=r"a.parquet: the column 'label' is of type .*string. Expected numbers"):
         gathered(read_blocks(tmp_path / "a.parquet", "width", block_rows=100))
     frame.rename(columns={"width": "w"}).to_parquet(tmp_path / "b.parquet")
     frame.to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(SourceError, match=r"b.parquet, rows 0-249: the columns .*'w'.* are not those of .*a.parquet"):
+    with pytest.raises(SourceError, match=r"b.parquet: the columns .*'w'.* are not those of .*a.parquet"):
         gathered(read_blocks(tmp_path, "label"))
     frame[:10].astype({"width": int}).to_parquet(tmp_path / "0.parquet")
     (tmp_path / "b.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(SourceError, match=r"b.parquet cannot be read"):
         gathered(read_blocks(tmp_path, "label"))
-
-
-def test_types_of_other_files_must_fit(tmp_path):
-    """Whole numbers first, floats later: what was learned would depend on the order."""
-    parquet.write_table(pa.table({"a": [1, 2], "y": [0, 1]}), tmp_path / "a.parquet")
-    parquet.write_table(pa.table({"a": [1.5, 2], "y": [0, 1]}), tmp_path / "b.parquet")
-    with pytest.raises(SourceError, match=r"b.parquet, rows 0-1: values of type float64. Expected int64, as in"):
-        gathered(read_blocks(tmp_path, "y"))
 
 
 def test_bad_arrays_are_refused(tmp_path):

@@ -284,12 +284,27 @@ def test_a_cluster_learns_and_predicts_the_same(frame, tmp_path, model):
     assert run("predict", model, tmp_path / "digits.csv", "--cluster", "local") == alone
 
 
-def test_a_cluster_reads_tables_only(tmp_path):
-    """Other files are refused before a cluster has work."""
-    np.save(tmp_path / "rows.npy", np.zeros((3, 65)))
-    assert "a cluster reads Parquet, CSV or TSV" in run(
-        "train", tmp_path / "rows.npy", "-t", "0", "-o", tmp_path / "x.fly", "--cluster", "local", code=3
-    )
+def test_a_cluster_reads_what_is_read_without_one(tmp_path, rng):
+    """Whole numbers, words that pandas takes for missing values, hidden and other files; and writes the same file."""
+    rows = pd.DataFrame(2**55 + rng.integers(0, 50, (200, 4)), columns=list("abcd"))
+    labelled = rows.assign(label=np.array(["NA", "None", "007", "7"])[np.arange(200) % 4])
+    (tmp_path / "data").mkdir()
+    labelled[:90].to_csv(tmp_path / "data" / "1.csv", index=False)
+    labelled[90:].to_csv(tmp_path / "data" / "2.csv", index=False, sep=";")
+    labelled.to_csv(tmp_path / "data" / "_old.csv", index=False)
+    (tmp_path / "data" / "notes.txt").write_text("nothing")
+    command = ["train", tmp_path / "data", "-t", "label", *SIZES, "--scaling", "none"]
+    run(*command, "-o", tmp_path / "alone.fly")
+    run(*command, "-o", tmp_path / "cluster.fly", "--cluster", "local")
+    assert (tmp_path / "cluster.fly").read_bytes() == (tmp_path / "alone.fly").read_bytes()
+    assert flybloom.load(tmp_path / "alone.fly").class_count_.tolist() == [50] * 4
+
+
+def test_a_source_that_cannot_be_read_starts_no_cluster(tmp_path):
+    """The sentence comes at once."""
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    printed = run("train", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "x.fly", "--cluster", "nowhere:1", code=3)
+    assert "t.csv: the column 'y', the target, is not there" in printed
 
 
 def test_failures_end_with_their_codes(data, model, tmp_path, frame):

@@ -1,87 +1,178 @@
-"""NumPy's NPY and NPZ files, and arrays in memory, a few rows at a time."""
+"""NumPy's NPY and NPZ files, a few rows at a time."""
 
 from __future__ import annotations
 
+import math
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
-from typing import IO, Any
+from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy_format
-from scipy import sparse
 
 from flybloom._internal.typing import Array
-from flybloom.blocks.parts import FilePart, Part, RawBlock, Wish
+from flybloom.blocks.arrays import refuse_columns
+from flybloom.blocks.labels import TEXT, as_array, exact_labels, kind_of
+from flybloom.blocks.options import ReadOptions
+from flybloom.blocks.parts import PIECE_BYTES, FilePart, Part, Place, RawBlock
+from flybloom.blocks.schema import PartFacts, Schema
 from flybloom.exceptions import SourceError
 
 
-class NpyFile(FilePart):
-    """A two-dimensional array, mapped into memory; the target is the number of a column, -1 for the last."""
+class NpyHeader(NamedTuple):
+    """What an array in NPY format begins with."""
 
-    def read(self, wish: Wish) -> Iterator[RawBlock]:
-        """Yield slices of the array."""
-        _refuse_names(wish, self.name)
-        array = self._array()
-        features, target = np.arange(array.shape[1]), None
-        if wish.target is not None:
-            target = _column_number(wish.target, array.shape[1], self.name)
-            features = np.delete(features, target)
-        for begin in range(0, len(array), wish.block_rows):
-            rows = np.asarray(array[begin : begin + wish.block_rows])
-            y = None if target is None else _whole_labels(rows[:, target])
-            yield RawBlock(rows if target is None else rows[:, features], y, None)
+    shape: tuple[int, ...]
+    is_by_columns: bool
+    dtype: np.dtype[Any]
+    end: int = 0  # where the values begin
+
+    @property
+    def n_bytes(self) -> int:
+        """How many bytes follow."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+def npy_header(file: IO[bytes]) -> NpyHeader:
+    """Return shape, whether stored by columns, and type, of an array in NPY format."""
+    version = npy_format.read_magic(file)
+    read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
+    shape, is_by_columns, dtype = read(file)
+    return NpyHeader(shape, is_by_columns, dtype, file.tell())
+
+
+class NpyFile(FilePart):
+    """A two-dimensional array, or some of its rows; the target is the number of a column, -1 for the last."""
+
+    def __init__(self, path: Path, rows: tuple[int, int] | None = None) -> None:
+        super().__init__(path)
+        self.rows = rows  # from, to; None for all
+        self.first_row = 0 if rows is None else rows[0]
+
+    def inspect(self, options: ReadOptions) -> PartFacts:
+        """Return what the header says."""
+        refuse_columns(options, self.name, ids=False)
+        with self._open() as (_, header):
+            others = self._others(options, header)
+        labels = None
+        if options.target is not None:  # labels that share an array with floats are whole numbers all the same
+            kind = "int64" if header.dtype.kind == "f" else header.dtype.name
+            labels = TEXT if options.label_type == "text" else kind
+        n_features = header.shape[1] - len(others)
+        if n_features < 1:
+            msg = f"{self.name}: there is no column besides the target. Expected at least one feature."
+            raise SourceError(msg)
+        return PartFacts(header.dtype, n_features, labels=labels)
+
+    def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
+        """Yield rows."""
+        with self._open() as (file, header):
+            others = self._others(options, header)
+            features = np.delete(np.arange(header.shape[1]), others)
+            first, last = self.rows or (0, header.shape[0])
+            for begin in range(first, last, options.block_rows):
+                end = min(last, begin + options.block_rows)
+                rows = _npy_rows(file, header, begin, end)
+                y, place = None, Place(self.name, begin, end - begin)
+                if options.target is not None and schema.labels is not None:
+                    y = _whole_labels(rows[:, others[0]], schema.labels, f"{place}: the labels")
+                ids = None if options.id_column is None else rows[:, others[-1]]
+                yield RawBlock(rows[:, features] if others else rows, y, ids)
+
+    def pieces(self, options: ReadOptions) -> Sequence[Part]:  # noqa: ARG002
+        """Return ranges of rows."""
+        with self._open() as (_, header):
+            step = max(1, PIECE_BYTES // max(1, header.shape[1] * header.dtype.itemsize))
+        found = []
+        for begin in range(0, header.shape[0], step):
+            piece = NpyFile(self.path, (begin, min(header.shape[0], begin + step)))
+            piece.name = self.name
+            found.append(piece)
+        return found
 
     def n_rows(self) -> int | None:
         """Return what the header says."""
-        return len(self._array())
+        with self._open() as (_, header):
+            return header.shape[0] if self.rows is None else self.rows[1] - self.rows[0]
 
-    def _array(self) -> Array:
-        """Map the file into memory."""
-        try:
-            array = np.load(self.path, mmap_mode="r", allow_pickle=False)
-        except ValueError as error:
-            msg = f"{self.name} cannot be read ({error}). Expected an array saved by numpy.save, of numbers."
-            raise SourceError(msg) from error
-        if array.ndim != 2:  # noqa: PLR2004
-            msg = f"{self.name} holds an array of shape {array.shape}. Expected rows and columns."
-            raise SourceError(msg)
-        return np.asarray(array) if not isinstance(array, np.memmap) else array
+    @contextmanager
+    def _open(self) -> Iterator[tuple[IO[bytes], NpyHeader]]:
+        """Give the file, after its header; it is not mapped, because a file that shrinks would end the process."""
+        with array_errors(self.name, "an array of numbers, as numpy.save writes it"), self.path.open("rb") as file:
+            header = npy_header(file)
+            _require_plain(header, 2, self.name)
+            n_bytes = self.path.stat().st_size - header.end
+            if header.n_bytes > n_bytes:
+                msg = (
+                    f"{self.name} has {n_bytes} bytes of values. "
+                    f"Expected {header.n_bytes} for the shape {header.shape}, as its header says. Save it again."
+                )
+                raise SourceError(msg)
+            yield file, header
+
+    def _others(self, options: ReadOptions, header: NpyHeader) -> list[int]:
+        """Return the columns of target and identifier, as far as they are wanted."""
+        wanted = [name for name in (options.target, options.id_column) if name is not None]
+        return [_column_number(name, header.shape[1], self.name) for name in wanted]
 
 
 class NpzFile(FilePart):
     """Arrays X and y, read from the archive as a stream, whether compressed or not; the target names another y."""
 
-    def read(self, wish: Wish) -> Iterator[RawBlock]:
-        """Yield a few rows of both arrays."""
-        _refuse_names(wish, self.name)
+    def inspect(self, options: ReadOptions) -> PartFacts:
+        """Return what the headers say."""
+        refuse_columns(options, self.name, ids=False)
         with self._archive() as archive:
-            rows = self._stream(archive, "X", wish.block_rows)
-            if wish.target is None:
-                yield from (RawBlock(X, None, None) for X in rows)
-                return
-            labels = self._stream(archive, wish.target, wish.block_rows)
-            for X, y in zip_longest(rows, labels):
-                if X is None or y is None:
-                    msg = f"{self.name}: X and {wish.target} differ in length. Expected one label per row."
+            X = self._header(archive, "X", 2)
+            labels = None
+            if options.target is not None:
+                y = self._header(archive, options.target, 1)
+                labels = kind_of(np.empty(0, y.dtype), f"{self.name}: the labels {options.target!r}")
+                labels = TEXT if options.label_type == "text" else labels
+        return PartFacts(X.dtype, X.shape[1], labels=labels)
+
+    def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
+        """Yield a few rows of all arrays."""
+        at = 0
+        with self._archive() as archive:
+            wanted = {"y": options.target, "ids": options.id_column}
+            streams = {"X": self._stream(archive, "X", 2, options.block_rows)}
+            for role, name in wanted.items():
+                if name is not None:
+                    streams[role] = self._stream(archive, name, 1, options.block_rows)
+            for arrays in zip_longest(*streams.values()):
+                block = dict(zip(streams, arrays, strict=True))
+                if len({-1 if array is None else len(array) for array in arrays}) > 1:
+                    names = ", ".join(["X", *(name for name in wanted.values() if name is not None)])
+                    msg = f"{self.name}: {names} differ in length. Expected one label per row. Save them again."
                     raise SourceError(msg)
-                yield RawBlock(X, y, None)
+                place = Place(self.name, at, len(block["X"]))
+                y = block.get("y")
+                if y is not None and schema.labels is not None:
+                    y = exact_labels(as_array(y, str(place)), schema.labels, f"{place}: the labels")
+                yield RawBlock(block["X"], y, block.get("ids"))
+                at += len(block["X"])
 
     def n_rows(self) -> int | None:
         """Return what the header of X says."""
-        with self._archive() as archive, self._member(archive, "X") as file:
-            return int(npy_header(file)[0][0])
+        with self._archive() as archive:
+            return self._header(archive, "X", 2).shape[0]
 
     @contextmanager
     def _archive(self) -> Iterator[zipfile.ZipFile]:
         """Open the archive."""
-        try:
-            with zipfile.ZipFile(self.path) as archive:
-                yield archive
-        except zipfile.BadZipFile as error:
-            msg = f"{self.name} cannot be read ({error}). Expected a file saved by numpy.savez."
-            raise SourceError(msg) from error
+        with array_errors(self.name, "arrays, as numpy.savez writes them"), zipfile.ZipFile(self.path) as archive:
+            yield archive
+
+    def _header(self, archive: zipfile.ZipFile, name: str, n_dimensions: int) -> NpyHeader:
+        """Return what an array of the archive begins with."""
+        with self._member(archive, name) as file:
+            header = npy_header(file)
+        _require_plain(header, n_dimensions, f"{self.name}: the array {name!r}")
+        return header
 
     def _member(self, archive: zipfile.ZipFile, name: str) -> Any:
         """Open one array."""
@@ -91,95 +182,77 @@ class NpzFile(FilePart):
             raise SourceError(msg)
         return archive.open(f"{name}.npy")
 
-    def _stream(self, archive: zipfile.ZipFile, name: str, block_rows: int) -> Iterator[Array]:
+    def _stream(self, archive: zipfile.ZipFile, name: str, n_dimensions: int, block_rows: int) -> Iterator[Array]:
         """Yield an array a few rows at a time; one that is stored by columns has to be read whole."""
+        self._header(archive, name, n_dimensions)
         with self._member(archive, name) as file:
-            shape, is_by_columns, dtype = npy_header(file)
-            if dtype.hasobject:
-                msg = (
-                    f"{self.name}: the array {name!r} holds Python objects, which are never loaded. Save it as numbers."
-                )
-                raise SourceError(msg)
-            width = int(np.prod(shape[1:], dtype=np.int64)) * dtype.itemsize
-            if is_by_columns and len(shape) > 1:
-                array = np.frombuffer(file.read(shape[0] * width), dtype).reshape(shape, order="F")
-                yield from (array[begin : begin + block_rows] for begin in range(0, shape[0], block_rows))
+            header = npy_header(file)
+            n, width = header.shape[0], math.prod(header.shape[1:]) * header.dtype.itemsize
+            if header.is_by_columns and len(header.shape) > 1:
+                array = np.frombuffer(file.read(n * width), header.dtype).reshape(header.shape, order="F")
+                yield from (array[begin : begin + block_rows] for begin in range(0, n, block_rows))
                 return
-            for begin in range(0, shape[0], block_rows):
-                n = min(block_rows, shape[0] - begin)
-                yield np.frombuffer(file.read(n * width), dtype).reshape(n, *shape[1:])
+            for begin in range(0, n, block_rows):
+                n_now = min(block_rows, n - begin)
+                yield np.frombuffer(file.read(n_now * width), header.dtype).reshape(n_now, *header.shape[1:])
 
 
-class Pair(Part):
-    """Rows and labels in memory."""
-
-    name = "arrays"
-
-    def __init__(self, X: Any, y: Any) -> None:
-        self.X = X if sparse.issparse(X) else np.asarray(X)
-        self.y = None if y is None else np.asarray(y)
-
-    def read(self, wish: Wish) -> Iterator[RawBlock]:
-        """Yield slices."""
-        _refuse_names(wish, self.name)
-        for begin in range(0, self.X.shape[0], wish.block_rows):
-            rows = slice(begin, begin + wish.block_rows)
-            yield RawBlock(self.X[rows], None if self.y is None else self.y[rows], None)
-
-    def n_rows(self) -> int | None:
-        """Return the number of rows."""
-        return int(self.X.shape[0])
-
-
-class Pairs(Part):
-    """Blocks that somebody else makes: an iterable of (X, y), or of X."""
-
-    name = "blocks"
-
-    def __init__(self, blocks: Iterable[Any]) -> None:
-        self.blocks = blocks
-        self.can_repeat = iter(blocks) is not blocks if not isinstance(blocks, Iterator) else False
-
-    def read(self, wish: Wish) -> Iterator[RawBlock]:
-        """Yield the blocks as they come."""
-        _refuse_names(wish, self.name)
-        for block in self.blocks:
-            X, y = block if isinstance(block, tuple) else (block, None)
-            yield RawBlock(X if sparse.issparse(X) else np.asarray(X), None if y is None else np.asarray(y), None)
-
-
-def npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return shape, whether stored by columns, and type, of an array in NPY format."""
-    version = npy_format.read_magic(file)
-    read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
-    shape, is_by_columns, dtype = read(file)
-    return shape, is_by_columns, dtype
-
-
-def _column_number(target: str, n_columns: int, name: str) -> int:
-    """Return the column of the target."""
+@contextmanager
+def array_errors(name: str, expected: str) -> Iterator[None]:
+    """Let whatever NumPy and zipfile make of a damaged file name it: EOFError, SyntaxError and zlib's among them."""
     try:
-        number = int(target)
+        yield
+    except (SourceError, MemoryError):
+        raise
+    except Exception as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
+        msg = f"{name} cannot be read ({reason}). Expected {expected}. Check that it is whole and of the kind it says."
+        raise SourceError(msg) from error
+
+
+def _npy_rows(file: IO[bytes], header: NpyHeader, begin: int, end: int) -> Array:
+    """Return some rows of an array in a file whose values have been found to be there."""
+    n, d = header.shape
+    if not header.is_by_columns:
+        file.seek(header.end + begin * d * header.dtype.itemsize)
+        return np.fromfile(file, header.dtype, (end - begin) * d).reshape(end - begin, d)
+    rows = np.empty((end - begin, d), header.dtype)
+    for j in range(d):
+        file.seek(header.end + (j * n + begin) * header.dtype.itemsize)
+        rows[:, j] = np.fromfile(file, header.dtype, end - begin)
+    return rows
+
+
+def _require_plain(header: NpyHeader, n_dimensions: int, what: str) -> None:
+    """Refuse arrays of objects, and of another shape than is needed."""
+    if header.dtype.hasobject:
+        msg = f"{what} holds Python objects, which are never loaded. Save it as numbers or strings."
+        raise SourceError(msg)
+    is_column = n_dimensions == 1 and len(header.shape) == 2 and header.shape[1] == 1  # noqa: PLR2004
+    if (len(header.shape) != n_dimensions and not is_column) or min(header.shape, default=0) < 0:
+        expected = "rows and columns" if n_dimensions == 2 else "one value for each row"  # noqa: PLR2004
+        msg = f"{what} holds an array of shape {header.shape}. Expected {expected}. Reshape it and save it again."
+        raise SourceError(msg)
+    if n_dimensions == 2 and header.dtype.kind not in "buif":  # noqa: PLR2004
+        msg = f"{what} holds values of type {header.dtype}. Expected numbers. Convert it and save it again."
+        raise SourceError(msg)
+
+
+def _column_number(column: str, n_columns: int, name: str) -> int:
+    """Return the number of a column."""
+    try:
+        number = int(column)
     except ValueError:
         number = n_columns
     if not -n_columns <= number < n_columns:
         msg = (
             f"{name}: the columns of an NPY file have no names. "
-            f"Expected the number of the target column, from 0 to {n_columns - 1} or -1 for the last. Got {target!r}."
+            f"Expected the number of the target column, from 0 to {n_columns - 1} or -1 for the last. Got {column!r}."
         )
         raise SourceError(msg)
     return number % n_columns
 
 
-def _whole_labels(labels: Array) -> Array:
-    """Return labels that share an array with float features as the whole numbers they are."""
-    if labels.dtype.kind == "f" and np.isfinite(labels).all() and (labels == np.trunc(labels)).all():
-        return labels.astype(np.int64)
-    return labels
-
-
-def _refuse_names(wish: Wish, name: str) -> None:
-    """Refuse to choose features by name where columns have none."""
-    if wish.features is not None:
-        msg = f"{name}: its columns have no names, so features cannot be chosen by name. Leave out the names."
-        raise SourceError(msg)
+def _whole_labels(labels: Array, kind: str, what: str) -> Array:
+    """Return labels that may share an array with float features as the whole numbers they are."""
+    return exact_labels(exact_labels(labels, "int64", what) if labels.dtype.kind == "f" else labels, kind, what)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from flybloom._internal.typing import Array, Features
+from flybloom.blocks.options import ReadOptions
+from flybloom.blocks.schema import PartFacts, Schema
+
+MAX_QUOTED = 120  # characters
+PIECE_BYTES = 2**25  # of a file that is read in pieces; each is a block of a Dask collection
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What is wanted of a source."""
-
-    target: str | None  # the column of the labels, if they are wanted
-    features: tuple[str, ...] | None  # the columns of the features; None for all but the target
-    n_features: int | None  # how many there must be, where the source does not tell (svmlight)
-    block_rows: int
+def shortened(text: str) -> str:
+    """Return what a message quotes of a file: one line, and not all of it if it is long."""
+    line = text.replace("\r", "\\r").replace("\n", "\\n")
+    return line if len(line) <= MAX_QUOTED else f"{line[:MAX_QUOTED]}..."
 
 
 class RawBlock(NamedTuple):
@@ -26,7 +26,23 @@ class RawBlock(NamedTuple):
 
     X: Features
     y: Array | None
-    names: list[str] | None  # of the features
+    ids: Array | None = None
+
+
+class Place(NamedTuple):
+    """Where rows are, as errors say it."""
+
+    part: str
+    begin: int
+    n_rows: int
+
+    def __str__(self) -> str:
+        """Return the part and its rows."""
+        return f"{self.part}, rows {self.begin}-{self.begin + self.n_rows - 1}"
+
+    def row(self, number: int) -> str:
+        """Return where one of the rows is."""
+        return f"{self.part}, row {self.begin + number}"
 
 
 class Part(ABC):
@@ -34,10 +50,19 @@ class Part(ABC):
 
     name: str  # as errors call it
     can_repeat = True
+    first_row = 0  # for messages, where a part is a piece of another one
 
     @abstractmethod
-    def read(self, wish: Wish) -> Iterator[RawBlock]:
-        """Yield blocks in the order of the rows."""
+    def inspect(self, options: ReadOptions) -> PartFacts:
+        """Return what its rows are, from as little as that can be known from."""
+
+    @abstractmethod
+    def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
+        """Yield blocks in the order of the rows, their labels as the schema says."""
+
+    def pieces(self, options: ReadOptions) -> Sequence[Part]:  # noqa: ARG002
+        """Return parts that can be read apart, in other processes too, and have the same rows in this order."""
+        return [self]
 
     def n_rows(self) -> int | None:
         """Return the number of rows where that is cheap to know."""
@@ -59,3 +84,7 @@ class FilePart(Part):
         """Return name, size and time of the last change: a digest of a large file would take too long."""
         status = self.path.stat()
         return {"name": self.name, "bytes": status.st_size, "changed": status.st_mtime_ns}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what travels to another process, which may have another working directory."""
+        return {**vars(self), "path": self.path.absolute()}

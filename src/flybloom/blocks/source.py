@@ -1,11 +1,10 @@
-"""One reader for all sources: what they are is found out here, once."""
+"""One reader for all sources: blocks of rows whose types are those of the whole source."""
 
 from __future__ import annotations
 
-import glob
-import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,22 +12,14 @@ from scipy import sparse
 
 from flybloom._internal.typing import Array, Features
 from flybloom._internal.validation import NamedRows
-from flybloom.blocks.array_files import NpyFile, NpzFile, Pair, Pairs
-from flybloom.blocks.parts import FilePart, Part, RawBlock, Wish
-from flybloom.blocks.svmlight import SvmlightFile
-from flybloom.blocks.table_files import TABLE_FILES, Frame, StandardInput, is_frame, suffix_of
-from flybloom.blocks.tables import require_finite
+from flybloom.blocks.finder import parts_of
+from flybloom.blocks.options import BLOCK_ROWS, ReadOptions, names_of
+from flybloom.blocks.parts import Part, Place, RawBlock
+from flybloom.blocks.schema import Schema, united_schema
+from flybloom.blocks.sparse_rows import checked_csr
 from flybloom.exceptions import SourceError
 
-FILES: dict[str, type[FilePart]] = {
-    **TABLE_FILES,
-    ".npy": NpyFile,
-    ".npz": NpzFile,
-    ".svm": SvmlightFile,
-    ".svmlight": SvmlightFile,
-    ".libsvm": SvmlightFile,
-}
-BLOCK_ROWS = 32768
+__all__ = ["BLOCK_ROWS", "Block", "Blocks", "n_rows_of", "read_blocks"]
 
 
 class Block(NamedTuple):
@@ -46,6 +37,9 @@ class Block(NamedTuple):
     where: str
     """What errors call these rows."""
 
+    ids: Array | None = None
+    """The identifiers, if a column of them was named."""
+
     def __len__(self) -> int:
         """Return the number of rows."""
         return n_rows_of(self.X)
@@ -54,14 +48,54 @@ class Block(NamedTuple):
 class Blocks:
     """A source, ready to be read block by block; what `read_blocks` returns."""
 
-    def __init__(self, parts: list[Part], wish: Wish) -> None:
+    def __init__(self, parts: list[Part], options: ReadOptions, schema: Schema | None = None) -> None:
         self.parts = parts
-        self.wish = wish
+        self.options = options
+        self._given = schema
+
+    @property
+    def wish(self) -> ReadOptions:
+        """The name that `learning` knows the options by."""
+        return self.options
 
     @property
     def can_repeat(self) -> bool:
         """Whether the source can be read more than once."""
         return all(part.can_repeat for part in self.parts)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What was guessed about files, or left out of them, in a sentence each; looks at all files."""
+        return self._look[1]
+
+    def schema(self) -> dict[str, Any]:
+        """Return what all rows are, as plain values that JSON can hold.
+
+        Returns
+        -------
+        dict
+            "dtype", the type of the features, which holds those of all files; "n_features" and "names"; "labels", the
+            kind of the labels ("text", "bool", "int64", ...); "first_index" of svmlight files. Found once, from a look
+            at every file, before the first row is read.
+        """
+        return self._schema.to_dict()
+
+    def with_schema(self, schema: dict[str, Any]) -> Blocks:
+        """Return the same source, read as another run decided with `schema()`; files are not looked at again."""
+        return Blocks(self.parts, self.options, Schema.from_dict(schema))
+
+    def pieces(self) -> list[Blocks]:
+        """Return the source in pieces that can be read apart, in other processes too, and have the same rows.
+
+        Returns
+        -------
+        list of Blocks
+            Row groups of Parquet files, ranges of CSV and NPY files, other files whole; in the order of the rows, and
+            with the types of the whole source.
+        """
+        self._require_pieces()
+        parts = [piece for part in self.parts for piece in part.pieces(self.options) or [part]]
+        return [Blocks([part], self.options, self._schema) for part in parts]
 
     def n_rows(self) -> int | None:
         """Return the number of rows where it is cheap to know, else None."""
@@ -80,33 +114,57 @@ class Blocks:
 
     def starting_at(self, row: int) -> Iterator[Block]:
         """Yield the blocks from a row on; whole files before it are not read where their length is known."""
-        at, expected = 0, None
+        at = 0
+        schema = self._schema
         for part in self.parts:
             length = part.n_rows() if at < row else None
             if length is not None and at + length <= row:
                 at += length
                 continue
-            begin = at
-            for raw in part.read(self.wish):
+            begin = at - part.first_row
+            for raw in part.read(self.options, schema):
                 n = raw.X.shape[0]
-                where = f"{part.name}, rows {at - begin}-{at - begin + n - 1}"
-                expected = _check(raw, self.wish, expected, where)
+                place = Place(part.name, at - begin, n)
+                X, y, ids = _checked(raw, self.options, schema, place)
                 skip = min(max(row - at, 0), n)
                 if n > skip:
-                    X, y = raw.X[skip:], None if raw.y is None else raw.y[skip:]
-                    if expected.dtype is not None and X.dtype != expected.dtype:
-                        X = X.astype(expected.dtype)
-                    yield Block(X if raw.names is None else NamedRows(X, raw.names), y, at + skip, where)
+                    rows = X[skip:] if skip else X
+                    yield Block(
+                        rows if schema.names is None else NamedRows(rows, list(schema.names)),
+                        None if y is None else y[skip:],
+                        at + skip,
+                        str(place),
+                        None if ids is None else ids[skip:],
+                    )
                 at += n
 
+    @property
+    def _schema(self) -> Schema:
+        """What was decided by another run, or what a look at all parts finds."""
+        return self._given or self._look[0]
 
-class _Expected(NamedTuple):
-    """What the first block has, and the others must have."""
+    @cached_property
+    def _look(self) -> tuple[Schema, list[str]]:
+        """The schema, and a remark for each thing that was guessed."""
+        said: dict[str, list[str]] = {}
 
-    names: list[str] | None
-    n_features: int
-    dtype: np.dtype[Any] | None  # None for sparse rows
-    where: str
+        def looked_at() -> Iterator[tuple[str, Any]]:
+            for part in self.parts:
+                facts = part.inspect(self.options)
+                for remark in facts.remarks:
+                    said.setdefault(remark, []).append(part.name)
+                yield part.name, facts
+
+        schema = united_schema(looked_at(), self.options.n_features)
+        more = {remark: f" and {len(names) - 1} more" if len(names) > 1 else "" for remark, names in said.items()}
+        return schema, [f"{names[0]}{more[remark]}: {remark}." for remark, names in said.items()]
+
+    def _require_pieces(self) -> None:
+        """Refuse to share what only this process has."""
+        for part in self.parts:
+            if not part.can_repeat:
+                msg = f"{part.name} can be read only once, and only here. Save it to files that all workers can read."
+                raise SourceError(msg)
 
 
 def read_blocks(
@@ -116,29 +174,54 @@ def read_blocks(
     features: Iterable[str] | None = None,
     n_features: int | None = None,
     block_rows: int = BLOCK_ROWS,
+    exclude: Iterable[str] = (),
+    id_column: str | int | None = None,
+    label_type: str = "auto",
+    file_encoding: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    schema: dict[str, Any] | None = None,
 ) -> Blocks:
     """Read data of any source, block by block, in bounded memory.
 
     Parameters
     ----------
-    source : str, path-like, frame, (X, y) or iterable of (X, y)
-        A Parquet, CSV, TSV, Arrow, Feather, NPY, NPZ or svmlight file (text may be compressed as ``.gz``), a folder of
-        such files, a pattern such as ``"data/*.parquet"``, ``"-"`` for CSV from standard input, a frame of pandas or
-        polars, an Arrow table, a pair of arrays, or blocks that you make yourself.
+    source : str, path-like, frame, (X, y), iterable of (X, y), or Arrow data
+        A Parquet, CSV, TSV, Arrow, Feather, NPY, NPZ or svmlight file (text may be packed as ``.gz`` or ``.zst``), a
+        folder of such files, a pattern such as ``"data/*.parquet"``, ``"-"`` for CSV from standard input, a frame of
+        pandas or polars, also a lazy one, an Arrow table, a dataset of pyarrow, anything with ``__arrow_c_stream__``
+        such as a query of DuckDB, a pair of arrays, or blocks that you make yourself.
     target : str, int or None, default=None
         The column of the labels: by name in tables, by number in NPY files; the array of the labels in NPZ files. Any
         name will do for svmlight files, whose labels come first. None to read features only.
     features : iterable of str or None, default=None
-        The columns of the features, in this order. None for all but the target.
+        The columns of the features, in this order. None for all others.
     n_features : int or None, default=None
         How many features svmlight rows have. None for as many as the largest index says.
     block_rows : int, default=32768
         How many rows to read at once, at most.
+    exclude : iterable of str, default=()
+        Columns that are no features.
+    id_column : str, int or None, default=None
+        A column that tells rows apart. It is no feature, and comes as `ids` of each block.
+    label_type : {"auto", "text", "number"}, default="auto"
+        What labels are. In text files, "auto" makes numbers of labels that all have one spelling of a number, and
+        strings of others, so that ``007`` and ``7`` stay two labels; "text" keeps what is written; "number" makes
+        numbers of them however they are spelled.
+    file_encoding : str or None, default=None
+        Encoding of text files, such as ``"cp1252"``. None to go by the first bytes of each file.
+    delimiter : str or None, default=None
+        What is between the values of a text file. None to find out: a comma, tab, semicolon or bar.
+    decimal : {".", ","} or None, default=None
+        The decimal point of numbers in text files. None to find out.
+    schema : dict or None, default=None
+        What `Blocks.schema` returned for the same source in an earlier run, which is then read the same way.
 
     Returns
     -------
     Blocks
-        An iterable of blocks with `X`, `y`, `begin` and `where`. Files and frames can be read again and again.
+        An iterable of blocks with `X`, `y`, `begin`, `where` and `ids`. Files and frames can be read again and again.
+        Its `remarks` tell what was guessed or left out, its `schema()` what all rows are.
 
     Raises
     ------
@@ -149,21 +232,30 @@ def read_blocks(
     --------
     >>> import pandas as pd, flybloom
     >>> frame = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 0.0], "label": ["x", "y", "x"]})
-    >>> for block in flybloom.read_blocks(frame, "label", block_rows=2):
+    >>> blocks = flybloom.read_blocks(frame, "label", block_rows=2)
+    >>> for block in blocks:
     ...     print(block.begin, block.y)
     0 ['x' 'y']
     2 ['x']
+    >>> blocks.schema()
+    {'dtype': 'float64', 'n_features': 2, 'names': ['a', 'b'], 'labels': 'text', 'first_index': None}
     """
-    if block_rows < 1:
-        msg = f"The 'block_rows' parameter of read_blocks must be at least 1. Got {block_rows!r} instead."
-        raise ValueError(msg)
-    if isinstance(features, str):
-        msg = f"The 'features' parameter of read_blocks must be a list of names. Got the string {features!r} instead."
-        raise TypeError(msg)
-    wish = Wish(
-        None if target is None else str(target), None if features is None else tuple(features), n_features, block_rows
-    )
-    return Blocks(_parts(source), wish)
+    options = ReadOptions(
+        None if target is None else str(target),
+        names_of(features, "features"),
+        n_features,
+        block_rows,
+        names_of(exclude, "exclude") or (),
+        None if id_column is None else str(id_column),
+        label_type,
+        file_encoding,
+        delimiter,
+        decimal,
+    ).check()
+    given = None if schema is None else Schema.from_dict(schema)
+    if isinstance(source, Blocks):
+        return Blocks(source.parts, _merged(source.options, options), given)
+    return Blocks(parts_of(source), options, given)
 
 
 def n_rows_of(X: Features) -> int:
@@ -171,76 +263,50 @@ def n_rows_of(X: Features) -> int:
     return int((X.array if isinstance(X, NamedRows) else X).shape[0])
 
 
-def _parts(source: Any) -> list[Part]:
-    """Find out what a source is."""
-    if isinstance(source, str) and source == "-":
-        return [StandardInput()]
-    if isinstance(source, str | os.PathLike):
-        return [_file_part(path) for path in _paths(os.fspath(source))]
-    if is_frame(source):
-        return [Frame(source)]
-    if isinstance(source, tuple) and len(source) == 2:  # noqa: PLR2004
-        return [Pair(*source)]
-    if isinstance(source, np.ndarray) or sparse.issparse(source):
-        return [Pair(source, None)]
-    if isinstance(source, Iterable):
-        return [Pairs(source)]
-    msg = f"Expected a path, a frame, arrays or an iterable of (X, y) as source. Got {type(source).__name__} instead."
-    raise TypeError(msg)
+def _merged(before: ReadOptions, now: ReadOptions) -> ReadOptions:
+    """Return the options of a source that is passed on, with what is asked for now."""
+    usual = ReadOptions()
+    changed = {name: value for name, value in vars(now).items() if value != getattr(usual, name)}
+    return replace(before, **changed).check()
 
 
-def _paths(source: str) -> list[Path]:
-    """Return the files that a path, a folder or a pattern means, in order."""
-    path = Path(source)
-    if path.is_dir():
-        found = [file for file in path.rglob("*") if file.is_file() and suffix_of(file) in FILES]
-        found = [file for file in found if not any(name[0] in "._" for name in file.relative_to(path).parts)]
-    elif path.exists():
-        found = [path]
-    elif glob.has_magic(source):
-        found = [Path(name) for name in glob.glob(source, recursive=True) if Path(name).is_file()]  # noqa: PTH207
+def _checked(raw: RawBlock, options: ReadOptions, schema: Schema, place: Place) -> RawBlock:
+    """Return a block in the type of the source, and refuse what nobody could learn from."""
+    X, y, ids = raw
+    where = str(place)
+    if X.ndim != 2 or X.dtype.kind not in "buif":  # noqa: PLR2004
+        msg = f"{where}: values of type {X.dtype} and shape {X.shape}. Expected rows of numbers."
+        raise SourceError(msg)
+    if schema.n_features is not None and X.shape[1] != schema.n_features:
+        msg = f"{where}: {X.shape[1]} features. Expected {schema.n_features}, as at the beginning of the source."
+        raise SourceError(msg)
+    if sparse.issparse(X):
+        X = checked_csr(X, where)
     else:
-        msg = f"There is no file, folder or pattern {source!r}. Check the path."
+        _require_finite(X, schema.names, where)
+    if options.target is not None and (y is None or len(y) != X.shape[0]):
+        msg = f"{where}: {0 if y is None else len(y)} labels for {X.shape[0]} rows. Expected one label per row."
         raise SourceError(msg)
-    if not found:
-        msg = f"{source}: no files to read. Expected files that end in {', '.join(FILES)}."
-        raise SourceError(msg)
-    return sorted(found)
-
-
-def _file_part(path: Path) -> Part:
-    """Return the reader of a file."""
-    kind = FILES.get(suffix_of(path))
-    if kind is None:
-        msg = f"{path}: unknown kind of file. Expected a name that ends in {', '.join(FILES)} (text also in .gz)."
-        raise SourceError(msg)
-    return kind(path)
-
-
-def _check(raw: RawBlock, wish: Wish, expected: _Expected | None, where: str) -> _Expected:
-    """Compare a block with the first one, and refuse what nobody could learn from."""
-    n, n_features = raw.X.shape
-    dtype = None if sparse.issparse(raw.X) else raw.X.dtype
-    if dtype is not None:
-        if dtype.kind not in "buif":
-            msg = f"{where}: values of type {dtype}. Expected numbers."
+    if X.dtype != schema.dtype:
+        if not np.can_cast(X.dtype, schema.dtype, "safe"):
+            msg = (
+                f"{where}: values of type {X.dtype}. Expected {schema.dtype}, as at the beginning of the source. "
+                "Make all blocks of one type."
+            )
             raise SourceError(msg)
-        require_finite(raw.X, raw.names, where)
-    if wish.target is not None and (raw.y is None or len(raw.y) != n):
-        msg = f"{where}: {0 if raw.y is None else len(raw.y)} labels for {n} rows. Expected one label per row."
-        raise SourceError(msg)
-    if expected is None:
-        return _Expected(raw.names, n_features, dtype, where)
-    if raw.names != expected.names:
-        msg = (
-            f"{where}: the columns {raw.names} are not those of {expected.where}, {expected.names}. "
-            "Name the features to be read, or leave out the file."
-        )
-        raise SourceError(msg)
-    if n_features != expected.n_features:
-        msg = f"{where}: {n_features} features. Expected {expected.n_features}, as in {expected.where}."
-        raise SourceError(msg)
-    if dtype is not None and expected.dtype is not None and not np.can_cast(dtype, expected.dtype, "safe"):
-        msg = f"{where}: values of type {dtype}. Expected {expected.dtype}, as in {expected.where}. Store one type."
-        raise SourceError(msg)
-    return expected
+        X = X.astype(schema.dtype)
+    return RawBlock(X, y, ids)
+
+
+def _require_finite(X: Array, names: tuple[str, ...] | None, where: str) -> None:
+    """Refuse NaN and infinities, and name the first column that has any."""
+    if X.dtype.kind != "f" or np.isfinite(X).all():
+        return
+    bad = ~np.isfinite(X)
+    column = int(np.flatnonzero(bad.any(axis=0))[0])
+    name = repr(names[column]) if names else str(column)
+    msg = (
+        f"{where}: column {name} has {int(bad[:, column].sum())} values that are missing (NaN) or infinite. "
+        "Fill them in, drop these rows, or leave out the column."
+    )
+    raise SourceError(msg)

@@ -2,61 +2,123 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
-from typing import BinaryIO, cast
+from typing import NamedTuple
 
 import numpy as np
 
-from flybloom.blocks.parts import FilePart, RawBlock, Wish
+from flybloom._internal.typing import Array
+from flybloom.blocks.arrays import refuse_columns
+from flybloom.blocks.byte_stream import file_errors, open_file
+from flybloom.blocks.labels import TEXT, exact_labels
+from flybloom.blocks.options import ReadOptions
+from flybloom.blocks.parts import FilePart, Place, RawBlock
+from flybloom.blocks.schema import PartFacts, Schema
 from flybloom.exceptions import SourceError
+
+MAX_FEATURES = 2**27  # unless n_features says that there are more; an index beyond is rather a slip
+MAX_INDEX = 2**31 - 2  # what scikit-learn's reader takes
+MAX_WORDS = 2**16  # labels that are remembered, so that each is looked at once
+
+
+class _Look(NamedTuple):
+    """What a first look at a file finds."""
+
+    lowest: int
+    highest: int
+    labels: str
 
 
 class SvmlightFile(FilePart):
-    """Sparse rows with labels. Indices begin at 1, unless there is an index 0 in the file."""
+    """Sparse rows with labels. Indices begin at 1, unless there is an index 0 in any file of the source."""
 
-    def read(self, wish: Wish) -> Iterator[RawBlock]:
+    def inspect(self, options: ReadOptions) -> PartFacts:
+        """Return the range of the indices and the kind of the labels, from a first look at the whole file."""
+        refuse_columns(options, self.name)
+        look = self._look
+        if look.highest > MAX_FEATURES and options.n_features is None:
+            msg = (
+                f"{self.name}: the largest index is {look.highest}. Expected at most {MAX_FEATURES}. "
+                "Repair the file, or say how many features there are (n_features)."
+            )
+            raise SourceError(msg)
+        labels = None if options.target is None else TEXT if options.label_type == "text" else look.labels
+        return PartFacts(np.dtype(np.float64), labels=labels, indices=(look.lowest, look.highest))
+
+    def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
         """Parse a few lines at a time."""
         from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - heavy, and hardly ever needed
 
-        if wish.features is not None:
-            msg = f"{self.name}: svmlight files have no names of columns. Leave out the names of the features."
-            raise SourceError(msg)
-        lowest, highest = self._indices
-        is_zero_based = lowest == 0
-        n_features = wish.n_features or max(1, highest + is_zero_based)
-        at = 0
-        with self._open() as file:
-            while lines := list(islice(file, wish.block_rows)):
+        at = n_rows = 0
+        with file_errors(self.name), open_file(self.path) as file:
+            while lines := list(islice(file, options.block_rows)):
                 try:
-                    X, y = load_svmlight_file(
-                        io.BytesIO(b"".join(lines)), n_features=n_features, zero_based=is_zero_based
+                    X, _ = load_svmlight_file(
+                        io.BytesIO(b"".join(lines)), n_features=schema.n_features, zero_based=schema.first_index == 0
                     )
-                except ValueError as error:
+                except (ValueError, OverflowError) as error:
                     msg = f"{self.name}, lines {at + 1}-{at + len(lines)}: {error}. Expected 'label index:value ...'."
                     raise SourceError(msg) from error
-                at += len(lines)
-                is_whole = (y == np.trunc(y)).all()
-                yield RawBlock(X, None if wish.target is None else y.astype(np.int64) if is_whole else y, None)
+                y = None
+                if options.target is not None and schema.labels is not None:
+                    place = Place(self.name, n_rows, X.shape[0])
+                    y = _labels(lines, schema.labels, f"{place}: the labels")
+                yield RawBlock(X, y)
+                at, n_rows = at + len(lines), n_rows + X.shape[0]
 
     @cached_property
-    def _indices(self) -> tuple[int, int]:
-        """The lowest and the highest index of a feature, from a first look at the whole file."""
-        lowest, highest = 2**62, 0
-        with self._open() as file:
+    def _look(self) -> _Look:
+        """The lowest and the highest index, and what labels there are."""
+        lowest, highest, kinds = 2**62, 0, {"int64"}
+        words: set[bytes] = set()
+        with file_errors(self.name), open_file(self.path) as file:
             for number, line in enumerate(file, 1):
                 try:
-                    indices = [int(item.split(b":", 1)[0]) for item in line.split(b"#", 1)[0].split()[1:]]
+                    word, *items = line.split(b"#", 1)[0].split() or [b"0"]
+                    indices = [int(item.split(b":", 1)[0]) for item in items]
                 except ValueError as error:
                     msg = f"{self.name}, line {number}: {error}. Expected 'label index:value index:value ...'."
                     raise SourceError(msg) from error
+                if word not in words and len(words) < MAX_WORDS:
+                    words.add(word)
+                    kinds.add(_kind_of(_number(word, f"{self.name}, line {number}")))
+                elif word not in words:
+                    kinds.add(_kind_of(_number(word, f"{self.name}, line {number}")))
                 if indices:
                     lowest, highest = min(lowest, *indices), max(highest, *indices)
-        return lowest, highest
+                if lowest < 0 or highest > MAX_INDEX:
+                    wrong = lowest if lowest < 0 else highest
+                    msg = f"{self.name}, line {number}: the index {wrong}. Expected 0 to {MAX_INDEX}. Repair the file."
+                    raise SourceError(msg)
+        return _Look(min(1, lowest), highest, min(kinds))  # "float64" is before "int64", and that before "uint64"
 
-    def _open(self) -> BinaryIO:
-        """Open the file, compressed or not."""
-        return cast("BinaryIO", gzip.open(self.path, "rb") if self.path.suffix == ".gz" else self.path.open("rb"))
+
+def _kind_of(number: int | float) -> str:
+    """Return the kind of label that a number needs."""
+    return "float64" if isinstance(number, float) else "int64" if number < 2**63 else "uint64"
+
+
+def _labels(lines: list[bytes], kind: str, what: str) -> Array:
+    """Return the labels of some lines, exactly as they are written."""
+    words = [line.split(b"#", 1)[0].split(None, 1)[:1] for line in lines]
+    numbers = [_number(word[0], what) for word in words if word]
+    if kind == "float64" and all(float(number) == number for number in numbers):
+        return np.array(numbers, np.float64)
+    return exact_labels(np.array(numbers, object), kind, what)
+
+
+def _number(word: bytes, name: str) -> int | float:
+    """Return a label as a number, a whole one where it is."""
+    try:
+        return int(word)
+    except ValueError:
+        pass
+    try:
+        number = float(word)
+        return int(number) if number == int(number) else number
+    except (ValueError, OverflowError):
+        msg = f"{name}: the label {word.decode(errors='replace')!r}. Expected a number. Write labels as numbers."
+        raise SourceError(msg) from None

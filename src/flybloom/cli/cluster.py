@@ -1,41 +1,20 @@
-"""Commands on a Dask cluster: read a source as a Dask dataframe, learn and predict."""
+"""Commands on a Dask cluster: the same reader as without one, on the workers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flybloom.exceptions import SourceError
+from flybloom.cli.options import DEFAULT_BLOCK_ROWS
 
 if TYPE_CHECKING:
     from flybloom import FlyBloomClassifier
     from flybloom.estimators.counting import CountingEstimator
 
-HELP = "Work on a Dask cluster: the address of its scheduler, or local for one on this machine. Parquet and CSV only."
-
-
-def read_frame(source: str, columns: list[str] | None) -> Any:
-    """Return a source of Parquet or CSV files as a Dask dataframe, with only some columns if they are named."""
-    import dask.dataframe as dd  # noqa: PLC0415 - an extra
-
-    paths = (
-        sorted(path for path in Path(source).rglob("*.*") if path.is_file())
-        if Path(source).is_dir()
-        else [Path(source)]
-    )
-    suffixes = {path.suffix.lower() for path in paths}
-    if suffixes == {".parquet"}:
-        return dd.read_parquet(source, columns=columns)
-    if suffixes <= {".csv", ".tsv"} and suffixes:
-        separator = "\t" if suffixes == {".tsv"} else ","
-        return dd.read_csv([str(path) for path in paths], sep=separator, usecols=columns)
-    found = ", ".join(sorted(suffixes)) or "no files"
-    msg = (
-        f"{source}: a cluster reads Parquet, CSV or TSV files, all of one kind. Got {found} instead. "
-        "Convert them, or leave out --cluster."
-    )
-    raise SourceError(msg)
+HELP = (
+    "Work on a Dask cluster: the address of its scheduler, or local for one on this machine. "
+    "All workers must be able to read the files."
+)
 
 
 def train(
@@ -48,33 +27,33 @@ def train(
     progress: bool,
 ) -> None:
     """Learn from a source on a cluster; the model equals the one of a single machine, bit for bit."""
-    from flybloom import distributed  # noqa: PLC0415 - an extra
+    from flybloom import distributed, read_blocks  # noqa: PLC0415 - heavy, and an extra
     from flybloom.distributed._session import connect  # noqa: PLC0415
+    from flybloom.distributed._source import collections  # noqa: PLC0415
 
+    blocks = read_blocks(source, target if model.needs_labels else None, features=features)
+    blocks.schema()  # refuses what cannot be read before a cluster is there
     with connect(address):
-        labels = [] if target is None else [target]
-        frame = read_frame(source, None if features is None else [*features, *labels])
-        if target is not None and target not in frame.columns:
-            msg = f"{source}: there is no column {target!r}. Found: {', '.join(map(str, frame.columns))}."
-            raise SourceError(msg)
-        distributed.fit(model, frame, target, progress=progress)
+        rows, labels = collections(blocks)
+        distributed.fit(model, rows, labels, progress=progress)
 
 
 def predictions(
-    model: FlyBloomClassifier, source: str, address: str, *, probabilities: bool
+    model: FlyBloomClassifier, source: str, address: str, *, target: str | None, probabilities: bool
 ) -> Iterator[tuple[Any, Any]]:
-    """Give labels and, on request, probabilities of each partition of a source, in order."""
-    from flybloom import distributed  # noqa: PLC0415 - an extra
-    from flybloom.distributed._session import connect  # noqa: PLC0415
+    """Give labels and, on request, probabilities of each piece of a source, in order."""
+    import numpy as np  # noqa: PLC0415 - heavy
 
-    names = getattr(model, "feature_names_in_", None)
+    from flybloom import distributed  # noqa: PLC0415 - an extra
+    from flybloom.cli.models import blocks_for  # noqa: PLC0415
+    from flybloom.distributed._session import connect  # noqa: PLC0415
+    from flybloom.distributed._source import collections  # noqa: PLC0415
+
+    blocks = blocks_for(model, source, target, DEFAULT_BLOCK_ROWS)
+    blocks.schema()
     with connect(address) as client:
-        frame = read_frame(source, None if names is None else names.tolist())
-        labels = client.compute(distributed.predict(model, frame).to_delayed())
-        shares = (
-            client.compute(distributed.predict_proba(model, frame).to_delayed())
-            if probabilities
-            else [None] * len(labels)
-        )
-        for label, share in zip(labels, shares, strict=True):
-            yield label.result().to_numpy(), None if share is None else share.result().to_numpy()
+        rows, _ = collections(blocks)
+        methods = [distributed.predict, *([distributed.predict_proba] if probabilities else [])]
+        scores = [client.compute(np.ravel(method(model, rows).to_delayed()).tolist()) for method in methods]
+        for label, *share in zip(*scores, strict=True):
+            yield np.asarray(label.result()), np.asarray(share[0].result()) if share else None

@@ -98,7 +98,7 @@ def _header(archive: zipfile.ZipFile, key: str, path: Path) -> tuple[tuple[int, 
     from flybloom.blocks.array_files import npy_header  # noqa: PLC0415 - it waits for SciPy
 
     with archive.open(f"{key}.npy") as file:
-        shape, _, dtype = npy_header(file)
+        shape, _, dtype, _ = npy_header(file)
     info = archive.getinfo(f"{key}.npy")
     if dtype.hasobject or min(shape, default=1) < 0 or math.prod(shape) * dtype.itemsize > info.file_size:
         msg = (

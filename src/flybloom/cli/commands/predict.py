@@ -49,8 +49,9 @@ def command(
             n_rows = for_each_block(blocks_for(classifier, source, target, block_rows), "predicting", predict)
         else:
             n_rows = 0
-            parts = cluster.predictions(classifier, source, cluster_address, probabilities=probabilities)
-            for labels, shares in parts:
+            for labels, shares in cluster.predictions(
+                classifier, source, cluster_address, target=target, probabilities=probabilities
+            ):
                 writer.write(labels, shares)
                 n_rows += len(labels)
     if output is not None:

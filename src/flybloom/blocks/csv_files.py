@@ -1,0 +1,252 @@
+"""CSV from files and from standard input, read by pyarrow a few megabytes at a time; errors name line and column."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flybloom.blocks.arrow_labels import kind_of_text
+from flybloom.blocks.byte_stream import PACKED, ByteStream, Recoded, file_errors, open_file
+from flybloom.blocks.columns import feature_columns
+from flybloom.blocks.csv_format import LOOK_BYTES, CsvFormat, open_csv
+from flybloom.blocks.csv_ranges import CAN_BE_CUT, MAX_RECORD_BYTES, last_record_end, record_ranges
+from flybloom.blocks.labels import TEXT
+from flybloom.blocks.options import ReadOptions
+from flybloom.blocks.parts import FilePart, Part, shortened
+from flybloom.blocks.schema import PartFacts
+from flybloom.blocks.table_part import Batch, TablePart
+from flybloom.blocks.text_encoding import UTF8
+from flybloom.exceptions import SourceError, require_extra
+
+VALUE_BYTES = 64  # of which a row may have one for each column, however many columns there are
+
+
+class CsvPart(TablePart):
+    """Comma-separated values with a header; features are read as float64, whatever the first ones look like."""
+
+    usual_delimiter = ","
+
+    @contextmanager
+    def open(self, options: ReadOptions) -> Iterator[tuple[ByteStream, CsvFormat]]:
+        """Give the text, at the header, and how it is written."""
+        raise NotImplementedError
+
+    def arrow_schema(self) -> Any:
+        """Return nothing: text declares no types."""
+        raise NotImplementedError
+
+    def inspect(self, options: ReadOptions) -> PartFacts:
+        """Return the columns, and the kind of the first labels."""
+        require_extra("pyarrow", "files")
+        with self.open(options) as (stream, format_):
+            names, remarks = feature_columns(list(format_.columns), options, self.name)
+            labels = None
+            if options.target is not None:
+                labels = TEXT if options.label_type == "text" else _kind_of_first(stream, format_, options, self.name)
+        remarks = [*format_.remarks, *remarks]
+        return PartFacts(np.dtype(np.float64), len(names), tuple(names), labels, True, remarks=tuple(remarks))
+
+    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
+        """Yield batches of a few megabytes."""
+        with self.open(options) as (stream, format_):
+            stream.read(format_.header_bytes)
+            yield from csv_batches(stream, format_, columns, options, self.name, format_.header_lines)
+
+
+class CsvFile(CsvPart, FilePart):
+    """A file of comma-, tab- or otherwise separated values, packed or not."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.usual_delimiter = "\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes) else ","
+
+    @contextmanager
+    def open(self, options: ReadOptions) -> Iterator[tuple[ByteStream, CsvFormat]]:
+        """Open the file."""
+        with file_errors(self.name):
+            file = open_file(self.path)
+        with file:
+            yield open_csv(file, self.name, options, self.usual_delimiter)
+
+    def pieces(self, options: ReadOptions) -> Sequence[Part]:
+        """Return ranges of the file that begin and end with a record; a small or packed file stays whole."""
+        if self.path.suffix.lower() in PACKED:
+            return [self]
+        with self.open(options) as (_, format_):
+            pass
+        if format_.encoding not in CAN_BE_CUT:
+            return [self]
+        with file_errors(self.name):
+            ranges = record_ranges(self.path, format_.begin, format_.delimiter.encode())
+        return [CsvRange(self.path, self.name, format_, *range_) for range_ in ranges] if len(ranges) > 1 else [self]
+
+
+class CsvRange(CsvPart, FilePart):
+    """Some records of a file, by where they are in it."""
+
+    def __init__(self, path: Path, name: str, format_: CsvFormat, begin: int, end: int) -> None:
+        super().__init__(path)
+        self.name = f"{name}, bytes {begin}-{end - 1}"
+        self.format_, self.begin, self.end = format_, begin, end
+
+    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
+        """Yield batches of a few megabytes."""
+        with file_errors(self.name):
+            file = self.path.open("rb")
+        with file:
+            file.seek(self.begin)
+            stream = ByteStream(_Limited(file, self.end - self.begin), self.name)
+            if self.format_.encoding != UTF8:
+                stream = ByteStream(Recoded(stream, self.format_.encoding), self.name)
+            yield from csv_batches(stream, self.format_, columns, options, self.name, 0)
+
+
+class StandardInput(CsvPart):
+    """CSV from standard input, which can be read only once."""
+
+    name = "standard input"
+    can_repeat = False
+
+    def __init__(self) -> None:
+        self._opened: tuple[ByteStream, CsvFormat] | None = None
+        self._is_read = False
+
+    @contextmanager
+    def open(self, options: ReadOptions) -> Iterator[tuple[ByteStream, CsvFormat]]:
+        """Take what comes; a first look keeps it for reading."""
+        if self._opened is None:
+            if sys.stdin is None or getattr(sys.stdin, "closed", False):
+                msg = "standard input is closed. Expected CSV there. Pipe a file to it, or name the file."
+                raise SourceError(msg)
+            self._opened = open_csv(sys.stdin.buffer, self.name, options, self.usual_delimiter)
+        yield self._opened
+
+    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
+        """Yield batches of a few megabytes, once."""
+        if self._is_read:
+            msg = "standard input can be read only once. Save it to a file first."
+            raise SourceError(msg)
+        self._is_read = True
+        yield from super().batches(columns, options)
+
+
+class _Limited(io.RawIOBase):
+    """The next n bytes of a file."""
+
+    def __init__(self, file: Any, n: int) -> None:
+        super().__init__()
+        self._file, self._left = file, n
+
+    def read(self, n: int = -1) -> bytes:
+        """Return at most n bytes."""
+        piece: bytes = self._file.read(self._left if n < 0 else min(n, self._left))
+        self._left -= len(piece)
+        return piece
+
+
+def csv_batches(
+    stream: ByteStream, format_: CsvFormat, columns: list[str], options: ReadOptions, name: str, lines_before: int
+) -> Iterator[Batch]:
+    """Yield batches of records.
+
+    Parameters
+    ----------
+    stream : ByteStream
+        At the first record, in UTF-8.
+    format_ : CsvFormat
+        How it is written.
+    columns : list of str
+        Which columns to read.
+    options : ReadOptions
+        Which of them are text.
+    name : str
+        What errors call it.
+    lines_before : int
+        Lines of the file before the first record, for messages.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+    from pyarrow import csv  # noqa: PLC0415
+
+    types = dict.fromkeys(columns, pa.float64()) | dict.fromkeys(set(columns) & {*format_.booleans}, pa.bool_())
+    types |= dict.fromkeys((text for text in (options.target, options.id_column) if text is not None), pa.string())
+    convert = csv.ConvertOptions(column_types=types, include_columns=columns, decimal_point=format_.decimal)
+    block_bytes = max(LOOK_BYTES, VALUE_BYTES * len(format_.columns))
+    # one thread: only then do errors come with the number of the line
+    read = csv.ReadOptions(use_threads=False, block_size=block_bytes, column_names=list(format_.columns))
+    try:
+        with csv.open_csv(stream, read, _parse_options(format_), convert) as reader:
+            for batch in reader:
+                yield Batch(batch)
+    except pa.ArrowInvalid as error:
+        if "Empty CSV file" not in str(error):
+            raise SourceError(_explained(str(error), name, format_, lines_before, block_bytes)) from error
+
+
+def _parse_options(format_: CsvFormat) -> Any:
+    """Return how pyarrow finds records and values."""
+    from pyarrow import csv  # noqa: PLC0415 - an extra
+
+    return csv.ParseOptions(delimiter=format_.delimiter, newlines_in_values=True)
+
+
+def _kind_of_first(stream: ByteStream, format_: CsvFormat, options: ReadOptions, name: str) -> str:
+    """Return the kind of the labels at the beginning of a file, which all others must have."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+    from pyarrow import csv  # noqa: PLC0415
+
+    size = LOOK_BYTES + format_.header_bytes
+    while True:
+        piece = stream.peek(size)
+        rows = piece[format_.header_bytes :]
+        if len(piece) == size:
+            rows = rows[: last_record_end(rows, format_.delimiter.encode())]
+        if rows.strip() or len(piece) < size or size > MAX_RECORD_BYTES:
+            break
+        size *= 4
+    if not rows.strip():
+        return kind_of_text(pa.array([], pa.string()), is_strict=True)
+    convert = csv.ConvertOptions(column_types={options.target: pa.string()}, include_columns=[options.target])
+    read = csv.ReadOptions(use_threads=False, block_size=len(rows) + 1, column_names=list(format_.columns))
+    try:
+        column = csv.read_csv(pa.BufferReader(rows), read, _parse_options(format_), convert).column(0)
+    except pa.ArrowInvalid as error:
+        raise SourceError(_explained(str(error), name, format_, format_.header_lines, len(rows))) from error
+    return kind_of_text(column, is_strict=options.label_type != "number")
+
+
+def _explained(message: str, name: str, format_: CsvFormat, lines_before: int, block_bytes: int) -> str:
+    """Return pyarrow's error in our words."""
+    if "straddling" in message:
+        return (
+            f"{name}: a row is longer than {block_bytes >> 20} MB, or a quote at the beginning of a value is never "
+            "closed. Close it, or write the table as Parquet."
+        )
+    ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", message)
+    if ragged is not None:
+        row, expected, got = map(int, ragged.groups())
+        return f"{name}, line {row + lines_before}: {got} values. Expected {expected}, as in the first line. Repair it."
+    found = re.match(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (\S+): (.*)", message, re.DOTALL)
+    if found is None:
+        return f"{name}: {shortened(message).rstrip('.')}. Repair the file, or read it in another way and pass blocks."
+    number, row_, kind, what = found.groups()
+    what = shortened(what)
+    place = f"{name}, line {int(row_) + lines_before}" if row_ else name
+    column = repr(format_.columns[int(number)])
+    if "UTF8" in what:
+        return f"{place}: the column {column} is not in UTF-8. Name the encoding of the file (file_encoding)."
+    if kind == "bool":
+        return (
+            f"{place}: the column {column} began with True and False, but then came another value ({what}). "
+            "Write numbers throughout, or leave out the column."
+        )
+    return (
+        f"{place}: the column {column} does not hold numbers only ({what}). Encode it as numbers first, choose the "
+        "feature columns without it, or say how numbers are written (delimiter, decimal)."
+    )

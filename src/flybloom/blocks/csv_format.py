@@ -1,0 +1,180 @@
+"""How a CSV file is written: encoding, delimiter, decimal point, names of columns; guessed from its beginning."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+from flybloom.blocks.arrow_labels import FALSE, TRUE
+from flybloom.blocks.byte_stream import ByteStream, Recoded
+from flybloom.blocks.options import ReadOptions
+from flybloom.blocks.text_encoding import UTF8, guess_encoding, mark_length
+from flybloom.exceptions import SourceError
+
+LOOK_BYTES = 2**22  # looked at before anything is read
+MAX_HEADER_BYTES = 2**26
+SAMPLE_RECORDS = 50
+DELIMITERS = (",", "\t", ";", "|")
+NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*"), re.compile(r"\s*[+-]?\d*\.\d.*")
+
+
+@dataclass(frozen=True)
+class CsvFormat:
+    """How a CSV file is written."""
+
+    encoding: str
+    delimiter: str
+    decimal: str
+    columns: tuple[str, ...]
+    header_lines: int
+    header_bytes: int  # in UTF-8
+    begin: int  # where the rows begin in the file itself, if it is not packed
+    booleans: tuple[str, ...]  # columns of True and False
+    remarks: tuple[str, ...]
+
+
+def open_csv(file: Any, name: str, options: ReadOptions, usual_delimiter: str) -> tuple[ByteStream, CsvFormat]:
+    """Return the text of a CSV file as UTF-8, header included, and how it is written.
+
+    Parameters
+    ----------
+    file : binary file
+        At its beginning.
+    name : str
+        What errors call it.
+    options : ReadOptions
+        What is known about it, and the columns that are wanted, by which delimiters are told apart.
+    usual_delimiter : str
+        What files of this name have.
+    """
+    stream = ByteStream(file, name)
+    begin = stream.peek(LOOK_BYTES)
+    encoding = options.file_encoding or guess_encoding(begin, name, is_whole=len(begin) < LOOK_BYTES)
+    encoding = codecs.lookup(encoding).name
+    mark = mark_length(begin, encoding)
+    stream.read(mark)
+    if encoding != UTF8:
+        stream = ByteStream(Recoded(stream, encoding), name)
+    text, is_whole = _beginning(stream, name)
+    delimiter = options.delimiter or _guess_delimiter(text, is_whole, options, usual_delimiter)
+    columns, header, lines = _header(text, delimiter, name)
+    rows = _sample(text[len(header) :], is_whole, delimiter)
+    decimal = options.decimal or _guess_decimal(rows, columns, delimiter, options)
+    remarks = []
+    if encoding != UTF8 and options.file_encoding is None:
+        remarks.append(f"read as {encoding}, because it is not UTF-8 (file_encoding)")
+    if delimiter not in (usual_delimiter, options.delimiter):
+        remarks.append(f"values are separated by {NAMES[delimiter]} (delimiter)")
+    if decimal not in (".", options.decimal):
+        remarks.append("numbers have decimal commas (decimal)")
+    return stream, CsvFormat(
+        encoding, delimiter, decimal, _shared(tuple(columns)), lines, len(header.encode()),
+        mark + len(header.encode(encoding)), _shared(_booleans(rows, columns)), tuple(remarks),
+    )  # fmt: skip
+
+
+def _beginning(stream: ByteStream, name: str) -> tuple[str, bool]:
+    """Return the text that a file begins with, at least its header, and whether that is all."""
+    size = LOOK_BYTES
+    while True:
+        piece = stream.peek(size)
+        is_whole = len(piece) < size
+        try:
+            text = codecs.getincrementaldecoder(UTF8)().decode(piece, final=is_whole)
+        except UnicodeDecodeError as error:
+            msg = (
+                f"{name} is not in UTF-8: {error.reason} (byte {piece[error.start]:#x} at {error.start}). "
+                "Name its encoding (file_encoding), or repair it."
+            )
+            raise SourceError(msg) from error
+        if is_whole or len(list(islice(_records(text, ","), 2))) > 1:
+            break
+        if size >= MAX_HEADER_BYTES:
+            msg = (
+                f"{name}: the first line does not end within {size >> 20} MB. "
+                "Expected a line with the names of the columns, then rows. Check that it is CSV."
+            )
+            raise SourceError(msg)
+        size *= 4
+    if not text.strip():
+        msg = f"{name} is empty. Expected a line with the names of the columns, then rows."
+        raise SourceError(msg)
+    return text, is_whole
+
+
+def _header(text: str, delimiter: str, name: str) -> tuple[list[str], str, int]:
+    """Return the names of the columns, the text up to the first row, and how many lines that is."""
+    lines: list[str] = []
+
+    def taken() -> Iterator[str]:
+        for line in io.StringIO(text, newline=""):
+            lines.append(line)
+            yield line
+
+    try:
+        columns = next(record for record in csv.reader(taken(), delimiter=delimiter) if record)
+    except csv.Error as error:
+        msg = (
+            f"{name}: the first line cannot be read ({error}). Expected the names of the columns. Check that it is CSV."
+        )
+        raise SourceError(msg) from error
+    return columns, "".join(lines), len(lines)
+
+
+def _records(text: str, delimiter: str) -> Iterator[list[str]]:
+    """Yield records as far as they can be read; empty lines are none."""
+    try:
+        yield from filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+    except csv.Error:
+        return
+
+
+def _sample(text: str, is_whole: bool, delimiter: str) -> list[list[str]]:
+    """Return the first records; one that may be cut is left out."""
+    records = list(islice(_records(text, delimiter), SAMPLE_RECORDS))
+    return records if is_whole or len(records) == SAMPLE_RECORDS else records[:-1]
+
+
+def _guess_delimiter(text: str, is_whole: bool, options: ReadOptions, usual: str) -> str:
+    """Return the delimiter that gives the columns that are wanted, and all records as many values as the header."""
+
+    def merits(delimiter: str) -> tuple[bool, bool, bool, int]:
+        header, *rows = _sample(text, is_whole, delimiter) or [[]]
+        is_even = len(header) > 1 and all(len(row) == len(header) for row in rows)
+        return set(options.named) <= set(header), is_even, delimiter == usual, len(header)
+
+    return max(DELIMITERS, key=merits)
+
+
+def _guess_decimal(rows: list[list[str]], columns: list[str], delimiter: str, options: ReadOptions) -> str:
+    """Return the decimal point: a comma if some numbers have one and none has a point."""
+    if delimiter == ",":
+        return "."
+    others = {options.target, options.id_column}
+    numbers = [value for row in rows for name, value in zip(columns, row, strict=False) if name not in others]
+    has_comma = any(DECIMAL_COMMA.fullmatch(value) for value in numbers)
+    return "," if has_comma and not any(DECIMAL_POINT.fullmatch(value) for value in numbers) else "."
+
+
+def _booleans(rows: list[list[str]], columns: list[str]) -> tuple[str, ...]:
+    """Return the columns that begin with True or False; ones, zeros and empty values may be among them."""
+    found = []
+    for j, name in enumerate(columns):
+        values = {row[j].strip() for row in rows if j < len(row)} - {"", "0", "1"}
+        if values and values <= {*TRUE, *FALSE}:
+            found.append(name)
+    return tuple(found)
+
+
+@lru_cache(maxsize=16)
+def _shared(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return one tuple for all equal ones: thousands of files have the same columns."""
+    return names

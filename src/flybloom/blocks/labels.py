@@ -1,0 +1,220 @@
+"""Kinds of labels: which one holds those of a whole source, and the way there that changes no label.
+
+A kind is the name of a NumPy type ("bool", "int64", "float64", ...), or one of those below. Whole numbers of 64 bits
+never pass through floats, which hold them exactly up to 2**53 only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import isnan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+from flybloom.exceptions import SourceError
+
+TEXT = "text"
+UNKNOWN = "unknown"  # there are no labels that could tell
+AS_GIVEN = "as given"  # blocks that somebody else makes may mix types of numbers
+FLOATS = ("float16", "float32", "float64")
+GROUPS = {TEXT: "strings", "bool": "bools", AS_GIVEN: "of a type that each block has for itself"}
+
+
+class LabelFact(NamedTuple):
+    """What one part of a source says about its labels."""
+
+    where: str
+    kind: str
+    is_written: bool  # every label is also a string
+
+
+def united_kind(facts: Iterable[LabelFact]) -> str:
+    """Return the kind that holds the labels of all parts exactly; kinds that cannot be united are refused."""
+    known = [fact for fact in facts if fact.kind != UNKNOWN]
+    groups = {_group(fact.kind) for fact in known}
+    if not known:
+        return TEXT
+    if len(groups) == 1:
+        kinds = {fact.kind for fact in known}
+        return kinds.pop() if len(kinds) == 1 else _united_numbers(kinds)
+    if all(fact.is_written or fact.kind == TEXT for fact in known):
+        return TEXT
+    a, b = known[0], next(fact for fact in known if _group(fact.kind) != _group(known[0].kind))
+    msg = (
+        f"{b.where}: the labels are {_group(b.kind)}, those of {a.where} are {_group(a.kind)}. "
+        "Write all labels as one type, or read them as text (label_type='text')."
+    )
+    raise SourceError(msg)
+
+
+def kind_of(labels: Array, what: str) -> str:
+    """Return the kind of labels in an array.
+
+    Parameters
+    ----------
+    labels : ndarray
+        Of any type; objects are looked at one by one.
+    what : str
+        What errors call them.
+
+    Returns
+    -------
+    str
+        A kind.
+    """
+    if labels.dtype.kind in "UT":
+        return TEXT
+    if labels.dtype.kind in "biu" or labels.dtype.name in FLOATS:
+        return labels.dtype.name
+    if labels.dtype.kind == "O":
+        return _kind_of_objects(labels, what)
+    hint = " Decode them first, such as with labels.astype(str)." if labels.dtype.kind == "S" else " Convert them."
+    msg = f"{what} are of type {labels.dtype}. Expected whole numbers, strings or bools.{hint}"
+    raise SourceError(msg)
+
+
+def exact_labels(labels: Array, kind: str, what: str) -> Array:
+    """Return labels as a kind of labels, each of them unchanged, or refuse.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        The labels.
+    kind : str
+        What they shall be.
+    what : str
+        What errors call them.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Strings that are objects stay objects.
+    """
+    _refuse_missing(labels, what)
+    found = kind_of(labels, what)
+    if kind == AS_GIVEN or found == UNKNOWN:
+        return labels
+    if labels.dtype.kind == "O" and found != TEXT:
+        labels = _from_objects(labels, found, what)
+    if found == kind:
+        return labels
+    if kind == TEXT:
+        return labels.astype(np.str_)
+    if _group(found) != _group(kind):
+        msg = f"{what} are {_group(found)}. Expected {_group(kind)}, as elsewhere in the source. Write one type."
+        raise SourceError(msg)
+    dtype = np.dtype(kind)
+    is_exact = _fit(labels, dtype)
+    if not is_exact.all():
+        first = labels[np.flatnonzero(~is_exact)[0]]
+        msg = (
+            f"{what} have {first!s}, which {dtype} does not hold. Expected labels that go into the one type of the "
+            "whole source. Write all labels as one type, or read them as text (label_type='text')."
+        )
+        raise SourceError(msg)
+    return labels.astype(dtype)
+
+
+def as_array(labels: Any, what: str) -> Array:
+    """Return labels that somebody passes as an array of one dimension; lists of large numbers stay exact."""
+    array = np.asarray(labels)
+    if array.dtype.kind == "f" and isinstance(labels, list | tuple):
+        objects = np.array(labels, object)
+        if objects.ndim == 1 and _types(objects) <= {int}:  # NumPy makes floats of numbers from 2**63 on
+            array = _from_objects(objects, _kind_of_objects(objects, what), what)
+    if array.ndim == 2 and array.shape[1] == 1:  # noqa: PLR2004
+        array = array[:, 0]
+    if array.ndim != 1:
+        msg = f"{what} have the shape {array.shape}. Expected one label for each row."
+        raise SourceError(msg)
+    return array
+
+
+def _group(kind: str) -> str:
+    """Return what labels of a kind are, in a word."""
+    return GROUPS.get(kind, "numbers")
+
+
+def _united_numbers(kinds: set[str]) -> str:
+    """Return the type for several types of numbers: whole ones if any are whole, and then all have to be."""
+    whole = [np.dtype(kind) for kind in kinds if kind not in FLOATS]
+    common = np.result_type(*(whole or kinds))
+    if whole and (common.kind == "f" or len(whole) < len(kinds)):  # signed and unsigned, or whole ones and floats
+        return "int64"
+    return common.name
+
+
+def _fit(labels: Array, dtype: np.dtype[Any]) -> Array:
+    """Return which numbers are the same as another type."""
+    if labels.dtype.kind == dtype.kind == "f":
+        return np.asarray(labels.astype(dtype) == labels)
+    if dtype.kind == "f":
+        limit = 2 ** (np.finfo(dtype).nmant + 1)
+        return np.asarray((labels >= -limit) & (labels <= limit))
+    limits = np.iinfo(dtype)
+    if labels.dtype.kind == "f":  # 2**63 is a float, 2**63 - 1 is none
+        is_within = (labels >= limits.min) & (labels < float(limits.max + 1))
+        return np.asarray(is_within & (labels == np.trunc(labels)))
+    return np.asarray((labels >= limits.min) & (labels <= limits.max))
+
+
+def _kind_of_objects(labels: Array, what: str) -> str:
+    """Return the kind of labels that are Python objects; missing ones say nothing."""
+    types = _types(labels)
+    if not types:
+        return UNKNOWN
+    if types == {str}:
+        return TEXT
+    if types == {bool}:
+        return "bool"
+    if types == {float}:
+        return "float64"
+    if types <= {int, float}:
+        whole = [label for label in labels.tolist() if isinstance(label, int)]
+        kind = "int64" if min(whole) >= -(2**63) and max(whole) < 2**63 else "uint64"
+        if kind == "uint64" and (min(whole) < 0 or max(whole) >= 2**64):
+            msg = f"{what} do not all go into 64 bits. Expected whole numbers below 2**64. Turn them into strings."
+            raise SourceError(msg)
+        return kind
+    listed = " and ".join(sorted(kind.__name__ for kind in types))
+    msg = f"{what} are of the type {listed}. Expected whole numbers, strings or bools, one type for all. Convert them."
+    raise SourceError(msg)
+
+
+def _from_objects(labels: Array, kind: str, what: str) -> Array:
+    """Return Python numbers as an array of numbers."""
+    values = labels.tolist()
+    if kind in ("int64", "uint64") and any(label != int(label) for label in values):
+        first = next(label for label in values if label != int(label))
+        msg = f"{what} have {first!r} among whole numbers. Write all labels as one type."
+        raise SourceError(msg)
+    return np.array([int(label) for label in values] if kind in ("int64", "uint64") else values, kind)
+
+
+def _types(labels: Array) -> set[type]:
+    """Return the Python types of labels that are objects, without those that are missing."""
+    plain = {np.bool_: bool, np.str_: str}
+    found = {type(label) for label in labels.tolist() if not _is_missing(label)}
+    return {
+        plain.get(kind, int if issubclass(kind, np.integer) else float if issubclass(kind, np.floating) else kind)
+        for kind in found
+    }
+
+
+def _is_missing(label: Any) -> bool:
+    """Return whether a Python object says that there is no label: None, NaN, or NA of pandas."""
+    return label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and isnan(label))
+
+
+def _refuse_missing(labels: Array, what: str) -> None:
+    """Refuse rows without a label."""
+    n_missing = 0
+    if labels.dtype.kind == "f":
+        n_missing = int((~np.isfinite(labels)).sum())
+    elif labels.dtype.kind == "O":
+        n_missing = sum(map(_is_missing, labels.tolist()))
+    if n_missing:
+        msg = f"{what} have {n_missing} missing values. Expected one label per row. Drop these rows."
+        raise SourceError(msg)
