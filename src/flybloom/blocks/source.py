@@ -54,11 +54,6 @@ class Blocks:
         self._given = schema
 
     @property
-    def wish(self) -> ReadOptions:
-        """The name that `learning` knows the options by."""
-        return self.options
-
-    @property
     def can_repeat(self) -> bool:
         """Whether the source can be read more than once."""
         return all(part.can_repeat for part in self.parts)

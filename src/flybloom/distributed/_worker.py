@@ -27,6 +27,7 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.projection import Projection
 from flybloom.core.recipe import Block, Learned, Recipe
 from flybloom.estimators.counting import CountingEstimator
+from flybloom.exceptions import SourceError
 
 Blocks: TypeAlias = Iterator[tuple[int, Callable[[], Sequence[Any]]]]
 
@@ -217,7 +218,7 @@ def _for_each(job: Job, blocks: Blocks, use: Callable[[int, Block], None]) -> No
             _use(job, number, load, use)
         except ValueError as error:
             msg = f"{where}: {error}"
-            raise ValueError(msg) from error
+            raise (SourceError if isinstance(error, SourceError) else ValueError)(msg) from error
         except TypeError as error:
             msg = f"{where}: {error}"
             raise TypeError(msg) from error

@@ -303,7 +303,8 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
             The labels.
         """
         codes = self.decision_scores(X).argmax(axis=1)
-        return self.classes_[codes]
+        labels: Array = self.classes_[codes]
+        return labels
 
     def predict_proba(self, X: Any) -> Array:
         """Return a probability for each class: the softmax of the scores over ``temperature_``.

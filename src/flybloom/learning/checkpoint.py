@@ -54,8 +54,8 @@ class Checkpoint:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(self.path)
 
-    def resumed(self) -> tuple[CountingEstimator, int] | None:
-        """Return the model and the number of rows it has learned, or None if there is no checkpoint yet."""
+    def resumed(self) -> tuple[CountingEstimator, int, dict[str, Any] | None] | None:
+        """Return the model, the number of rows it has learned and how the source was read; None if there is nothing."""
         if not self.path.exists():
             return None
         model, training = load_in_training(self.path)
@@ -70,7 +70,7 @@ class Checkpoint:
             )
             raise CheckpointError(msg)
         self._rows_saved = training["rows"]
-        return model, training["rows"]
+        return model, training["rows"], training.get("schema")
 
     def is_due(self, rows: int) -> bool:
         """Return whether enough rows or seconds have passed since the last one."""
@@ -78,9 +78,9 @@ class Checkpoint:
             return True
         return self.every_seconds is not None and time.monotonic() - self._time_saved >= self.every_seconds
 
-    def save(self, model: CountingEstimator, rows: int) -> None:
-        """Save the model, which has learned the first `rows` rows."""
-        save(model, self.path, {"rows": rows, "identity": self.identity})
+    def save(self, model: CountingEstimator, rows: int, schema: dict[str, Any]) -> None:
+        """Save the model, which has learned the first `rows` rows, and how the source is read."""
+        save(model, self.path, {"rows": rows, "identity": self.identity, "schema": schema})
         self._rows_saved, self._time_saved = rows, time.monotonic()
 
 
@@ -98,8 +98,8 @@ def identity_of(
     if settings.get("class_weight") == "None":
         del settings["class_weight"]  # older checkpoints do not mention it
     settings["start"] = "anew" if learned is None else learned.hasher.fingerprint
-    settings |= {"target": repr(blocks.wish.target), "features": repr(blocks.wish.features)}
-    settings["single_pass"] = repr(blocks.wish.block_rows if single_pass else False)
+    settings |= {"target": repr(blocks.options.target), "features": repr(blocks.options.features)}
+    settings["single_pass"] = repr(blocks.options.block_rows if single_pass else False)
     return {"source": source, **settings}
 
 

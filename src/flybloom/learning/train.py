@@ -123,7 +123,9 @@ class _Training:
         done = 0
         found = None if self.saved is None else self.saved.resumed()
         if found is not None:
-            restored, done = found
+            restored, done, schema = found
+            if schema is not None:
+                self.blocks = self.blocks.with_schema(schema)
             with restored.reading_learned() as learned:
                 self.session.learned = learned
         elif not self.single_pass:
@@ -213,7 +215,7 @@ class _Training:
     def _save(self, done: int) -> None:
         """Save a checkpoint, if there is one and anything to save."""
         if self.saved is not None and self.session.learned is not None:
-            self.saved.save(clone(self.model).with_learned(self.session.learned), done)
+            self.saved.save(clone(self.model).with_learned(self.session.learned), done, self.blocks.schema())
 
     def _refuse_nothing(self) -> NoReturn:
         """Refuse a source without rows."""
