@@ -2,7 +2,14 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash, OpenSetClassifier
+from flybloom import (
+    FlyBloomClassifier,
+    FlyBloomClassifierCV,
+    FlyBloomNovelty,
+    FlyHash,
+    FlyRidgeClassifier,
+    OpenSetClassifier,
+)
 
 TIES = (
     "with zeros and ones, rows of two features have only two hashes, so classes tie; the paper breaks ties at random, "
@@ -41,6 +48,8 @@ def expected_failures(estimator):
         FlyBloomClassifierCV(512, n_winners=[0.02, 0.1], decay=0.4, scaling="none", cv=3, scoring="balanced_accuracy"),
         FlyBloomClassifierCV(256, n_winners=[0.02, 0.1], decay=[0.2, 0.4], class_weight="balanced"),
         OpenSetClassifier(FlyBloomClassifier(random_state=0)),
+        FlyRidgeClassifier(),
+        FlyRidgeClassifier(256, scaling="none", alpha=0.01, class_weight="balanced"),
         FlyBloomNovelty(),
         FlyBloomNovelty(recovery=1000, contamination=0.1),
         FlyBloomNovelty(scaling="none", signed=False, decay=1.0),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Real
-from threading import Lock
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -520,17 +519,6 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
             return {"temperature": USUAL_TEMPERATURE}
         return {"temperature": fitted_temperature(-judged[:, 1:], judged[:, 0].astype(np.int64))}
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is derived."""
-        return {name: value for name, value in super().__getstate__().items() if name not in ("_kept", "_solving")}
-
-    def __copy__(self) -> Self:
-        """Return a model that shares what was learned, and solves for itself."""
-        twin = super().__copy__()
-        for name in ("_kept", "_solving"):
-            twin.__dict__.pop(name, None)
-        return twin
-
     def __sklearn_is_fitted__(self) -> bool:
         """Scores need at least one class that has rows."""
         learned = self._shared.value
@@ -585,16 +573,16 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
 
     def _solution(self, counts: PairCounts) -> Ridge:
         """Return the weights for counts that do not change meanwhile; solved once for all threads."""
-        lock: Lock = self.__dict__.setdefault("_solving", Lock())
-        with lock:
-            kept = self.__dict__.get("_kept")
+        shared = self._shared
+        with shared.deriving:
+            kept = shared.derived
             key = (counts.edition, self.alpha)
             if kept is not None and kept[0] is counts and kept[1] == key:
                 return kept[2]  # type: ignore[no-any-return]
             before = None if kept is None else kept[2]
             with threadpool_limits(effective_n_jobs(self.n_jobs), "blas"):
                 ridge = solve(counts, self.alpha, before)
-            self.__dict__["_kept"] = (counts, key, ridge)
+            shared.derived = (counts, key, ridge)
             return ridge
 
     def _shift(self, counts: PairCounts) -> Array:

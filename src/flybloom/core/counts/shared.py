@@ -27,6 +27,8 @@ class Shared(Generic[T]):
 
     def __init__(self, value: T) -> None:
         self.learning = RLock()  # one learner at a time
+        self.deriving = Lock()  # held while something is derived from the value, so that it is done once
+        self.derived: Any = None  # what was derived last, with what it was derived from
         self._value = value
         self._looking = Lock()  # held for moments: to begin or end reading, and to change or replace
         self._n_readers = 0
@@ -81,7 +83,7 @@ class Shared(Generic[T]):
 
     def renew(self) -> None:
         """Forget who reads and who learns: in a copied process they are threads that stayed behind."""
-        self.learning, self._looking, self._n_readers = RLock(), Lock(), 0
+        self.learning, self.deriving, self._looking, self._n_readers = RLock(), Lock(), Lock(), 0
 
 
 _held: list[Shared[Any]] = []

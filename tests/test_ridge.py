@@ -1,0 +1,196 @@
+"""Pairs of winners read out by ridge regression, against dense numpy and against really leaving out."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.metrics import log_loss
+
+import flybloom
+from flybloom import FlyHash, FlyRidgeClassifier
+from flybloom._internal.scores import reliability
+from flybloom.core.counts import pairs
+from flybloom.core.readout import ridge
+
+
+def small(**parameters):
+    """A small classifier."""
+    settings = {"n_components": 96, "n_winners": 12, "random_state": 0, "scaling": "none", "alpha": 0.1}
+    return FlyRidgeClassifier(**{**settings, **parameters})
+
+
+@pytest.fixture(scope="module")
+def some(digits):
+    """A few rows of all classes."""
+    X, y = digits
+    return X[:300], y[:300]
+
+
+def hashes(model, X):
+    """The hashes of rows as a dense matrix, from another estimator."""
+    hasher = FlyHash(
+        model.n_components_,
+        n_connections=model.n_connections_,
+        n_winners=model.n_winners_,
+        scaling="none",
+        random_state=0,
+    )
+    return hasher.fit(X).transform(X).toarray().astype(np.float64)
+
+
+def test_counts_are_products_of_hashes(some):
+    """G = H'H, q = H'Y: whole numbers, with weights as copies."""
+    X, y = some
+    weights = np.arange(300) % 4
+    model = small().fit(X, y, sample_weight=weights)
+    H = hashes(model, X)
+    G = H.T @ (weights[:, None] * H)
+    assert_array_equal(model.pair_counts_, G[np.tril_indices(96)])
+    assert_array_equal(model.counts_, [(weights[:, None] * H)[y == label].sum(axis=0) for label in range(10)])
+
+
+@pytest.mark.parametrize("m", [96, 600])
+def test_weights_are_those_of_ridge_regression(some, m, monkeypatch):
+    """scikit-learn's, on the hashes and the indicators of classes; in both precisions."""
+    X, y = some
+    monkeypatch.setattr(ridge, "MAX_DOUBLE", 300)
+    model = small(n_components=m).fit(X, y)
+    H = hashes(model, X)
+    unit = np.trace(np.cov(H.T, bias=True)) * len(H) / m
+    truth = Ridge(alpha=0.1 * unit).fit(H, np.eye(10)[y])
+    assert_allclose(model.coef_, truth.coef_, atol=1e-6)
+    assert_allclose(model.intercept_, truth.intercept_, atol=1e-8)
+    assert_allclose(model.decision_scores(X), truth.predict(H), atol=1e-5)
+
+
+def test_generalised_cross_validation_follows_from_the_counts(some):
+    """N rss / (n - df)^2, with both from the rows; single precision and probes agree with it."""
+    X, y = some
+    model = small(n_components=600, alpha="gcv").fit(X, y)
+    H = hashes(model, X)
+    Hc, Y = H - H.mean(axis=0), np.eye(10)[y] - np.eye(10)[y].mean(axis=0)
+    unit = np.trace(Hc.T @ Hc) / 600
+    with model.reading_learned() as learned:
+        found = dict(ridge.solve(learned.counts, "gcv").gcv)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ridge, "MAX_DOUBLE", 100)
+            approximate = dict(ridge.solve(learned.counts, "gcv").gcv)
+    for alpha, value in found.items():
+        smoother = Hc @ np.linalg.solve(Hc.T @ Hc + alpha * unit * np.eye(600), Hc.T)
+        rss = ((Y - smoother @ Y) ** 2).sum()
+        assert value == pytest.approx(300 * rss / (300 - np.trace(smoother) - 1) ** 2, rel=1e-8)
+        if alpha in approximate:
+            assert approximate[alpha] == pytest.approx(value, rel=0.05)
+    assert model.alpha_ == min(found, key=found.get)
+
+
+def test_rows_left_out_are_rows_not_learned(some):
+    """Exact for a penalty that stays, though one row less changes its unit a little."""
+    X, y = some
+    model = small(n_components=200).fit(X, y)
+    left_out = model.leave_one_out_decision(X[:5], y[:5])
+    H = hashes(model, X)
+    unit = np.trace(np.cov(H.T, bias=True)) * 300 / 200
+    for row in range(5):
+        rest = np.arange(300) != row
+        truth = Ridge(alpha=0.1 * unit).fit(H[rest], np.eye(10)[y[rest]])
+        assert_allclose(left_out[row], truth.predict(H[row : row + 1])[0], atol=1e-6)
+
+
+def test_weights_follow_small_changes(some):
+    """A few steps from the weights before arrive where solving anew does."""
+    X, y = some
+    model = small(n_components=400).fit(X[:290], y[:290])
+    first = model.coef_
+    for row in range(290, 300):
+        model.partial_fit(X[row : row + 1], y[row : row + 1])
+        model.predict(X[:1])
+    anew = small(n_components=400).fit(X, y)
+    assert (model.coef_ != first).any()
+    assert_allclose(model.coef_, anew.coef_, atol=1e-6)
+    model.forget(X[290:], y[290:])
+    assert_allclose(model.coef_, first, atol=1e-6)
+
+
+def test_many_rows_are_counted_a_block_at_a_time(digits, monkeypatch):
+    """Whatever the size of the blocks that pairs are counted in, and with threads."""
+    X, y = digits
+    whole = small().fit(X, y)
+    monkeypatch.setattr(flybloom._kernels.pairs, "LARGE_BLOCK", 50)
+    for n_jobs in (1, 2):
+        blocks = small(n_jobs=n_jobs).fit(X, y)
+        assert_array_equal(blocks.pair_counts_, whole.pair_counts_)
+        assert_array_equal(blocks.counts_, whole.counts_)
+        halves = small(n_jobs=n_jobs).partial_fit(X[:900], y[:900]).partial_fit(X[900:], y[900:])
+        assert_array_equal(halves.pair_counts_, whole.pair_counts_)
+
+
+def test_digits_are_classified_well_and_the_probabilities_mean_it(digits):
+    """Better than first-order counts, and calibrated by rows left out."""
+    X, y = digits
+    model = FlyRidgeClassifier(random_state=0).fit(X[:1200], y[:1200])
+    assert model.score(X[1200:], y[1200:]) > 0.93
+    probability = model.predict_proba(X[1200:])
+    assert_allclose(probability.sum(axis=1), 1.0)
+    assert log_loss(y[1200:], probability) < 0.35
+    is_right = probability.argmax(axis=1) == y[1200:]
+    assert reliability(probability.max(axis=1), is_right).error < 0.06
+    before = model.temperature_
+    assert model.calibrate(X[1200:], y[1200:]).temperature_ != before
+
+
+def test_explanations_add_up_to_the_score(some):
+    """Of the class asked for, less its intercept."""
+    X, y = some
+    model = small(n_components=200).fit(X, y)
+    shares = model.explain(X[:20], labels=3)
+    assert_allclose(shares.sum(axis=1), model.decision_scores(X[:20])[:, 3] - model.intercept_[3], atol=1e-6)
+    assert model.explain(X[:20]).shape == (20, 64)
+
+
+def test_class_weights_shift_the_scores(digits):
+    """Balanced ones find more of a rare class; they may be changed after fit."""
+    X, y = digits
+    is_kept = (y != 8) | (np.arange(len(y)) % 20 == 0)
+    model = small(n_components=512, n_winners=32, scaling="standard").fit(X[is_kept], y[is_kept])
+    held_out = ~is_kept & (y == 8)
+    plain = model.score(X[held_out], y[held_out])
+    assert model.set_params(class_weight="balanced").score(X[held_out], y[held_out]) > plain
+
+
+def test_sizes_that_do_not_fit_into_memory_are_refused(some, monkeypatch):
+    """Before anything is allocated, with what to do."""
+    monkeypatch.setattr(pairs, "available_memory", lambda: 10**6)
+    with pytest.raises(MemoryError, match=r"Pairs of n_components_=4096 need 0.0313 GiB, .* Lower n_components"):
+        small(n_components=4096).fit(*some)
+    assert small(n_components=4096).estimate_memory(64) == {"counts": 4096 * 4097 * 2, "solving": 16 * 4096**2}
+
+
+@pytest.mark.parametrize("change", ["diagonal", "off", "shape", "missing"])
+def test_files_whose_pairs_do_not_add_up_are_refused(some, change):
+    """Every invariant is checked."""
+    model = small().fit(*some)
+    hasher, facts, arrays = model.to_parts()
+    triangle = arrays["pairs"].copy()
+    if change == "diagonal":
+        triangle[0] += 1
+    elif change == "off":
+        triangle[np.flatnonzero(triangle[: 96 * 20])[5]] -= 1
+    elif change == "shape":
+        triangle = triangle[:-1]
+    arrays = {**arrays, "pairs": triangle}
+    if change == "missing":
+        del arrays["pairs"]
+    with pytest.raises(ValueError, match="pairs"):
+        clone(model).from_parts(hasher, facts, arrays)
+
+
+def test_a_single_class_is_refused_by_fit_and_learned_by_partial_fit(some):
+    """Class after class."""
+    X, y = some
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        small().fit(X[y == 1], y[y == 1])
+    model = small().partial_fit(X[y == 1], y[y == 1])
+    assert set(model.predict(X)) == {1}
+    assert model.partial_fit(X, y).score(X, y) > 0.8
