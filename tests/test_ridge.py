@@ -1,9 +1,12 @@
 """Pairs of winners read out by ridge regression, against dense numpy and against really leaving out."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss
 
@@ -194,3 +197,20 @@ def test_a_single_class_is_refused_by_fit_and_learned_by_partial_fit(some):
     model = small().partial_fit(X[y == 1], y[y == 1])
     assert set(model.predict(X)) == {1}
     assert model.partial_fit(X, y).score(X, y) > 0.8
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_a_frozen_model_predicts_the_same_and_is_small(digits, tmp_path, class_weight):
+    """From a file of its own kind, without the counts."""
+    X, y = digits
+    model = FlyRidgeClassifier(512, scaling="standard", class_weight=class_weight, random_state=0).fit(X, y)
+    model.save(tmp_path / "model.fly")
+    model.freeze().save(tmp_path / "small.fly")
+    frozen = flybloom.load(tmp_path / "small.fly", flybloom.FrozenClassifier)
+    assert_array_equal(frozen.predict(X), model.predict(X))
+    assert_array_equal(frozen.decision_scores(X), model.decision_scores(X))
+    assert_array_equal(frozen.predict_proba(X), model.predict_proba(X))
+    assert (tmp_path / "model.fly").stat().st_size > 9 * (tmp_path / "small.fly").stat().st_size
+    assert_array_equal(pickle.loads(pickle.dumps(frozen)).predict(X), model.predict(X))  # noqa: S301
+    with pytest.raises(NotFittedError):
+        flybloom.FrozenClassifier().predict(X)

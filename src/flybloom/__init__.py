@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from flybloom.estimators.classifier import FlyBloomClassifier
     from flybloom.estimators.densify import Densify
     from flybloom.estimators.fly_hash import FlyHash
+    from flybloom.estimators.frozen import FrozenClassifier
     from flybloom.estimators.novelty import FlyBloomNovelty
     from flybloom.estimators.open_set import OpenSetClassifier
     from flybloom.estimators.ridge import FlyRidgeClassifier
@@ -25,6 +26,7 @@ __all__ = [
     "FlyBloomNovelty",
     "FlyHash",
     "FlyRidgeClassifier",
+    "FrozenClassifier",
     "OpenSetClassifier",
     "load",
     "read_blocks",
@@ -40,6 +42,7 @@ _MODULES = {
     "FlyBloomNovelty": "flybloom.estimators.novelty",
     "FlyHash": "flybloom.estimators.fly_hash",
     "FlyRidgeClassifier": "flybloom.estimators.ridge",
+    "FrozenClassifier": "flybloom.estimators.frozen",
     "OpenSetClassifier": "flybloom.estimators.open_set",
     "load": "flybloom.files.model_file",
     "read_blocks": "flybloom.blocks",

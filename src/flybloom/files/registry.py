@@ -13,6 +13,7 @@ KINDS = {
     "FlyBloomNovelty": "flybloom.estimators.novelty",
     "FlyHash": "flybloom.estimators.fly_hash",
     "FlyRidgeClassifier": "flybloom.estimators.ridge",
+    "FrozenClassifier": "flybloom.estimators.frozen",
     "OpenSetClassifier": "flybloom.estimators.open_set",
 }
 """Names in files, and the modules they are imported from when first needed."""

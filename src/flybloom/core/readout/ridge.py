@@ -43,10 +43,10 @@ class Ridge(NamedTuple):
     mean: Array  # (n_components,): how often each component wins
     exact: Array  # the weights before they were rounded, float64
 
-    def scores(self, winners: Winners) -> Array:
-        """Return how much rows belong to each class; winners may come in any order."""
+    def scores(self, winners: Winners, shift: Array | float = 0.0) -> Array:
+        """Return how much rows belong to each class, with something added; winners may come in any order."""
         out = np.empty((len(winners), self.intercept.size))
-        _kernels.linear.linear_scores(winners, self.padded, self.intercept, out)
+        _kernels.linear.linear_scores(winners, self.padded, self.intercept + shift, out)
         return out
 
     def leave_one_out(self, winners: Winners, codes: Codes, n_rows: int) -> Array:

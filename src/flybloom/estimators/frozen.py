@@ -1,0 +1,234 @@
+"""A model that only predicts: how to hash, and weights; small, and never changing."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin
+
+from flybloom import _kernels
+from flybloom._internal.typing import Array, Winners
+from flybloom._internal.validation import check_rows
+from flybloom.core.counts.label_json import labels_from_json, labels_to_json
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator
+from flybloom.files.model_file import Parts
+
+
+class FrozenClassifier(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
+    """What `FlyRidgeClassifier.freeze` returns: the same predictions, from the weights alone.
+
+    It has no counts, so it cannot learn, merge or forget. Its file is that much smaller.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+
+    coef_ : ndarray of shape (n_classes, n_components_)
+        Weights of the components.
+
+    intercept_ : ndarray of shape (n_classes,)
+        What is added to the sums of weights, class weights included.
+
+    temperature_ : float
+        What scores are divided by before the softmax of `predict_proba`.
+
+    n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
+        As for `FlyHash`.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the rows of fit had names that are strings.
+
+    See Also
+    --------
+    FlyRidgeClassifier : The classifier that it comes from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyRidgeClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = FlyRidgeClassifier(random_state=0).fit(X[:1000], y[:1000])
+    >>> frozen = model.freeze()
+    >>> bool((frozen.predict(X) == model.predict(X)).all())
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"n_jobs": HASH_PARAMETERS["n_jobs"]}
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
+
+    def decision_scores(self, X: Any) -> Array:
+        """Return how much each row belongs to each class; larger is better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns as in ``classes_``.
+        """
+        hasher = self._require_hasher()
+        X = check_rows(X, type(self).__name__, hasher.encoder)
+        result = np.empty((X.shape[0], self.classes_.size))
+
+        def score(block: slice, winners: Winners) -> None:
+            _kernels.linear.linear_scores(winners, self._padded, self.intercept_, result[block])
+
+        hasher.for_each_block(X, score, self.n_jobs)
+        return result
+
+    def decision_function(self, X: Any) -> Array:
+        """Return how much each row belongs to each class; larger is better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            `decision_scores`; for two classes, that of the second minus that of the first.
+        """
+        scores = self.decision_scores(X)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores  # noqa: PLR2004
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of the largest score for each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        labels: Array = self.classes_[self.decision_scores(X).argmax(axis=1)]
+        return labels
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return a probability for each class: the softmax of the scores over ``temperature_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to 1; columns as in ``classes_``.
+        """
+        return np.asarray(softmax(self.decision_scores(X) / self.temperature_, axis=1))
+
+    def with_weights(
+        self, hasher: Hasher, classes: Array, weights: Array, intercept: Array, temperature: float
+    ) -> Self:
+        """Predict with these, and return the classifier itself.
+
+        Parameters
+        ----------
+        hasher : Hasher
+            How rows are hashed.
+        classes : ndarray of shape (n_classes,)
+            The labels, sorted.
+        weights : ndarray of shape (n_components, n_classes), float32
+            Weights of the components, whole numbers of one unit.
+        intercept : ndarray of shape (n_classes,)
+            What is added to the sums.
+        temperature : float
+            What scores are divided by.
+
+        Returns
+        -------
+        FrozenClassifier
+            The classifier itself.
+        """
+        self._fitted_hasher, self._padded = hasher, _kernels.linear.padded(weights)
+        self.classes_, self.coef_, self.intercept_, self.temperature_ = classes, weights.T, intercept, temperature
+        return self
+
+    def to_parts(self) -> Parts:
+        """Return what files hold of the classifier.
+
+        Returns
+        -------
+        Parts
+            The hasher, facts for JSON, and arrays.
+        """
+        facts = {"classes": labels_to_json(self.classes_), "temperature": self.temperature_}
+        arrays = {"weights": np.ascontiguousarray(self.coef_.T), "intercept": self.intercept_}
+        return Parts(self._require_hasher(), facts, arrays)
+
+    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Predict as a file says, and return the classifier itself; ValueError where that cannot be.
+
+        Parameters
+        ----------
+        hasher : Hasher or None
+            How rows are hashed.
+        facts : dict
+            What JSON held.
+        arrays : dict of ndarray
+            The arrays that are not the hasher's.
+
+        Returns
+        -------
+        FrozenClassifier
+            The classifier itself.
+        """
+        try:
+            classes = labels_from_json(facts.get("classes"))
+        except (ValueError, TypeError, OverflowError) as error:
+            msg = f"its classes are wrong ({error})"
+            raise ValueError(msg) from error
+        weights, intercept, temperature = arrays.get("weights"), arrays.get("intercept"), facts.get("temperature")
+        if (
+            hasher is None
+            or set(arrays) != {"weights", "intercept"}
+            or weights is None
+            or intercept is None
+            or weights.dtype != np.float32
+            or weights.shape != (hasher.n_components, classes.size)
+            or intercept.dtype != np.float64
+            or intercept.shape != (classes.size,)
+            or classes.size == 0
+            or not (np.isfinite(weights).all() and np.isfinite(intercept).all())
+        ):
+            msg = "its weights are not one for each component and class"
+            raise ValueError(msg)
+        if type(temperature) is not float or not 0 < temperature < np.inf:
+            msg = "its temperature is not a number above 0"
+            raise ValueError(msg)
+        return self.with_weights(hasher, classes, weights, intercept, temperature)
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse rows are fine where nothing is centred."""
+        tags = super(FlyEstimator, self).__sklearn_tags__()
+        hasher = self._hasher
+        tags.input_tags.sparse = hasher is None or hasher.encoder.takes_sparse
+        return tags
+
+    @property
+    def _hasher(self) -> Hasher | None:
+        """How rows are hashed; None before there is anything to predict with."""
+        return self.__dict__.get("_fitted_hasher")
