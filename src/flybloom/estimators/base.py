@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from numbers import Integral
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -16,6 +16,7 @@ from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.encoding.standardise import Standardise
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.files import model_file
+from flybloom.files.model_file import Parts
 
 MAX_REMEMBERED = 256  # settings that were checked and found right
 
@@ -52,6 +53,7 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = HASH_PARAMETERS
+    _is_pickled_as_parts: ClassVar[bool] = True
     n_components: Any
     n_connections: Any
     n_winners: Any
@@ -87,6 +89,54 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
         array([50, 50, 50])
         """
         model_file.save(self, path)
+
+    def to_parts(self) -> Parts:
+        """Return what files hold of the estimator.
+
+        Returns
+        -------
+        Parts
+            The hasher, facts for JSON, and arrays.
+        """
+        raise NotImplementedError
+
+    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Hold what a file says, and return the estimator itself; ValueError where none can have that.
+
+        Parameters
+        ----------
+        hasher : Hasher or None
+            How rows are hashed.
+        facts : dict
+            What JSON held.
+        arrays : dict of ndarray
+            The arrays that are not the hasher's.
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+        """
+        raise NotImplementedError
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: parameters, and what files hold, so that pickles name no class but this."""
+        state = super().__getstate__()
+        if not self._is_pickled_as_parts:
+            return dict(state)
+        own = {name: value for name, value in state.items() if not self._is_learned(name)}
+        return own if self._hasher is None else {**own, "_parts": model_file.state_of(self.to_parts())}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over what was pickled."""
+        super().__setstate__({name: value for name, value in state.items() if name != "_parts"})
+        if "_parts" in state:
+            self.from_parts(*model_file.parts_of(state["_parts"]))
+
+    @staticmethod
+    def _is_learned(name: str) -> bool:
+        """Return whether an attribute is neither a parameter nor scikit-learn's mark of its version."""
+        return name.endswith("_") or (name.startswith("_") and name != "_sklearn_version")
 
     def __sklearn_tags__(self) -> Any:
         """Sparse rows are fine as long as nothing is to be centred."""

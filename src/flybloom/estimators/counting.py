@@ -17,7 +17,7 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.recipe import Block, Learned, Learning, Recipe
 from flybloom.estimators.base import FlyEstimator
-from flybloom.files.model_file import Parts, parts_of, state_of
+from flybloom.files.model_file import Parts
 
 
 class CountingEstimator(FlyEstimator):
@@ -231,17 +231,6 @@ class CountingEstimator(FlyEstimator):
         view = counts.table.T
         view.flags.writeable = False
         return view  # type: ignore[no-any-return]
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: parameters, and what files hold."""
-        state = {name: value for name, value in super().__getstate__().items() if name != "_sharing"}
-        return state if self._shared.value is None else {**state, "_parts": state_of(self.to_parts())}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over what was pickled."""
-        super().__setstate__({name: value for name, value in state.items() if name != "_parts"})
-        if "_parts" in state:
-            self.from_parts(*parts_of(state["_parts"]))
 
     def __copy__(self) -> Self:
         """Return a model with the same parameters, which shares what was learned until one of the two learns on."""

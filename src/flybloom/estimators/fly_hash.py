@@ -16,7 +16,7 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.recipe import Recipe
 from flybloom.estimators.base import FlyEstimator
-from flybloom.files.model_file import Parts, parts_of, state_of
+from flybloom.files.model_file import Parts
 
 
 class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator):  # type: ignore[misc]
@@ -285,17 +285,6 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
             (np.ones(winners.size, np.float32), winners.ravel(), np.arange(n_rows + 1) * self.n_winners_),
             shape=(n_rows, self.n_components_),
         )
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: parameters, and what files hold."""
-        state = {name: value for name, value in super().__getstate__().items() if name != "_fitted_hasher"}
-        return state if self._hasher is None else {**state, "_parts": state_of(self.to_parts())}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over what was pickled."""
-        super().__setstate__({name: value for name, value in state.items() if name != "_parts"})
-        if "_parts" in state:
-            self.from_parts(*parts_of(state["_parts"]))
 
     @property
     def _hasher(self) -> Hasher | None:

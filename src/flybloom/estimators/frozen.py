@@ -122,7 +122,8 @@ class FrozenClassifier(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             The labels.
         """
-        labels: Array = self.classes_[self.decision_scores(X).argmax(axis=1)]
+        codes = self.decision_scores(X).argmax(axis=1)
+        labels: Array = self.classes_[codes]
         return labels
 
     def predict_proba(self, X: Any) -> Array:

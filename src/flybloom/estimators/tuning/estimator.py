@@ -180,6 +180,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     True
     """
 
+    _is_pickled_as_parts = False  # more is known of a search than files hold
     oof_novelty_: Novelty
     temperature_: float
     best_estimator_: FlyBloomClassifier
