@@ -23,19 +23,22 @@ class Sizes:
     n_connections: Any = "auto"
     n_winners: Any = "auto"
 
-    def for_features(self, n_features: int) -> tuple[int, int, int]:
+    def for_features(self, n_features: int, n_columns: int | None = None) -> tuple[int, int, int]:
         """Return m, s and rho for so many features: ints as they are, floats as multiples or shares, at least one.
 
-        What does not fit the features is refused.
+        What does not fit the features is refused. Where an encoding makes more or fewer columns of the features,
+        connections are counted in these.
         """
+        n_hashed = n_features if n_columns is None else n_columns
         m, s, rho = self.n_components, self.n_connections, self.n_winners
         m = AUTO_COMPONENTS if m == "auto" else max(1, round(m * n_features)) if isinstance(m, FLOATS) else int(m)
         if s == "auto":
-            s = max(1, min(round(n_features / 2), AUTO_CONNECTIONS))
-        s = max(1, round(s * n_features)) if isinstance(s, FLOATS) else int(s)
-        if s > n_features:
+            s = max(1, min(round(n_hashed / 2), AUTO_CONNECTIONS))
+        s = max(1, round(s * n_hashed)) if isinstance(s, FLOATS) else int(s)
+        if s > n_hashed:
+            columns = "feature(s) of X" if n_hashed == n_features else "column(s) that the encoding makes of X"
             msg = (
-                f"n_connections={s} exceeds the {n_features} feature(s) of X. "
+                f"n_connections={s} exceeds the {n_hashed} {columns}. "
                 "Lower n_connections, or pass a float for a share of the features."
             )
             raise ValueError(msg)
