@@ -109,7 +109,9 @@ def relabelled(task: Task, labels: np.ndarray) -> Task:
 
 def small(**parameters: Any) -> FlyBloomClassifier:
     """Return a small classifier."""
-    return FlyBloomClassifier(**{"n_components": 256, "n_winners": 16, "random_state": 7, **parameters})
+    return FlyBloomClassifier(
+        **{"n_components": 256, "n_winners": 16, "random_state": 7, "scaling": "standard", **parameters}
+    )
 
 
 def frame(task: Task) -> pd.DataFrame:
@@ -260,7 +262,7 @@ def random_state_of_numpy(folder: Path) -> Arrays:
 def default_sizes(folder: Path) -> Arrays:
     """Return what a model says that was told nothing but a seed."""
     task = floats(n=60, d=30, k=3)
-    return all_of(FlyBloomClassifier(random_state=0).fit(task.X, task.y), task.new, folder)
+    return all_of(FlyBloomClassifier(scaling="standard", random_state=0).fit(task.X, task.y), task.new, folder)
 
 
 @setting
@@ -447,7 +449,9 @@ add("insight into binary filters", insight, floats, decay=1.0)
 def hash_of_rows(folder: Path) -> Arrays:
     """Return winners and hashes, also of a second block, which changes nothing."""
     task = floats()
-    hasher = FlyHash(200, n_winners=9, random_state=3).partial_fit(task.X[:80]).partial_fit(task.X[80:])
+    hasher = (
+        FlyHash(200, n_winners=9, scaling="standard", random_state=3).partial_fit(task.X[:80]).partial_fit(task.X[80:])
+    )
     hashes = hasher.transform(task.new)
     return {
         **scaling_of(hasher),
@@ -464,7 +468,7 @@ def hash_of_rows(folder: Path) -> Arrays:
 def hash_by_default(folder: Path) -> Arrays:
     """Return winners at the default sizes."""
     task = floats()
-    hasher = FlyHash(random_state=0).fit(task.X)
+    hasher = FlyHash(scaling="standard", random_state=0).fit(task.X)
     return {"winners": hasher.winners(task.new), "file": saved(hasher, folder)}
 
 
@@ -497,7 +501,9 @@ def detected(detector: FlyBloomNovelty, task: Task) -> Arrays:
 
 def detector(**parameters: Any) -> FlyBloomNovelty:
     """Return a small detector."""
-    return FlyBloomNovelty(**{"n_components": 256, "n_winners": 16, "random_state": 7, **parameters})
+    return FlyBloomNovelty(
+        **{"n_components": 256, "n_winners": 16, "random_state": 7, "scaling": "standard", **parameters}
+    )
 
 
 def judged(task: Task, _folder: Path, **parameters: Any) -> Arrays:
@@ -548,7 +554,9 @@ def outliers_in_a_stream_that_fades(_folder: Path) -> Arrays:
 def searched(task: Task, _folder: Path, **parameters: Any) -> Arrays:
     """Return all that a search finds, but for the times it took."""
     grid = {"n_components": [64, 256], "n_connections": [4, 0.5], "n_winners": [4, 16], "decay": [0.2, 1.0]}
-    search = FlyBloomClassifierCV(**{**grid, "random_state": 7, **parameters}).fit(task.X, task.y)
+    search = FlyBloomClassifierCV(**{**grid, "random_state": 7, "scaling": "standard", **parameters}).fit(
+        task.X, task.y
+    )
     results = search.cv_results_
     scores = [results[name] for name in sorted(results) if name.endswith("_test_score") and name[:4] != "rank"]
     best = search.best_estimator_
@@ -792,7 +800,7 @@ def true_or_false() -> tuple[Any, Any]:
 def scaled_hash() -> tuple[Any, Any]:
     """Return a hash."""
     task = floats()
-    return FlyHash(n_components=3.5, n_winners=0.2, random_state=11).fit(task.X), task.new
+    return FlyHash(n_components=3.5, n_winners=0.2, scaling="standard", random_state=11).fit(task.X), task.new
 
 
 # Recording, and reading what was recorded.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flybloom.blocks import read_blocks
+    from flybloom.core.encoding.encoding import Encoding
     from flybloom.estimators.classifier import FlyBloomClassifier
     from flybloom.estimators.densify import Densify
     from flybloom.estimators.fly_hash import FlyHash
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Densify",
+    "Encoding",
     "FlyBloomClassifier",
     "FlyBloomClassifierCV",
     "FlyBloomNovelty",
@@ -37,6 +39,7 @@ __version__ = "0.1.0"
 # Imported when first asked for, so that `flybloom --help` need not wait for numba and scikit-learn.
 _MODULES = {
     "Densify": "flybloom.estimators.densify",
+    "Encoding": "flybloom.core.encoding.encoding",
     "FlyBloomClassifier": "flybloom.estimators.classifier",
     "FlyBloomClassifierCV": "flybloom.estimators.tuning",
     "FlyBloomNovelty": "flybloom.estimators.novelty",

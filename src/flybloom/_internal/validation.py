@@ -60,16 +60,27 @@ def check_new_rows(
 ) -> tuple[Features, tuple[str, ...] | None]:
     """Return the first rows that an estimator meets, as a numeric array or canonical CSR matrix, and their names."""
     if isinstance(X, NamedRows):
-        return np.asarray(check_array(X.array, estimator=owner, input_name="X")), tuple(X.names)
+        rows = check_array(X.array, estimator=owner, input_name="X", ensure_all_finite="allow-nan")
+        return np.asarray(rows), tuple(X.names)
     names = feature_names(X)
-    rows = check_array(X, accept_sparse="csr", estimator=owner, input_name="X", ensure_min_samples=min_rows)
+    rows = check_array(
+        X,
+        accept_sparse="csr",
+        estimator=owner,
+        input_name="X",
+        ensure_min_samples=min_rows,
+        ensure_all_finite="allow-nan",
+    )
     return _checked_format(rows, takes_sparse=takes_sparse), None if names is None else tuple(map(str, names))
 
 
 def check_rows(
     X: Any, owner: str, known: KnownFeatures, *, min_rows: int = 1, takes_sparse: bool | None = None
 ) -> Features:
-    """Return rows as a numeric array or canonical CSR matrix, finite, and with the features that are known."""
+    """Return rows as a numeric array or canonical CSR matrix, with the features that are known.
+
+    Values may be missing (NaN), but not infinite.
+    """
     if _are_few_plain_rows(X, known):
         return X
     if isinstance(X, NamedRows):
@@ -82,7 +93,14 @@ def check_rows(
         X = X.array
     elif known.names is not None or feature_names(X) is not None:
         check_feature_names(_stand_in(owner, known), X, reset=False)
-    rows = check_array(X, accept_sparse="csr", estimator=owner, input_name="X", ensure_min_samples=min_rows)
+    rows = check_array(
+        X,
+        accept_sparse="csr",
+        estimator=owner,
+        input_name="X",
+        ensure_min_samples=min_rows,
+        ensure_all_finite="allow-nan",
+    )
     if rows.shape[1] != known.n_features:
         msg = f"X has {rows.shape[1]} features, but {owner} is expecting {known.n_features} features as input."
         raise ValueError(msg)
@@ -103,7 +121,7 @@ def _checked_format(rows: Features, *, takes_sparse: bool) -> Features:
         return rows
     if not takes_sparse:
         msg = (
-            "Cannot center sparse matrices: use `scaling='none'` instead. "
+            "Cannot center sparse matrices: use `encoding='auto'`, 'none' or 'none+relevance' instead. "
             "See docstring for motivation and alternatives."
         )
         raise ValueError(msg)

@@ -92,6 +92,64 @@ def draw_connections(
 
 
 @kernel
+def _below(limit: int, counter: Array, key: np.uint64, words: Array, n_used: int) -> tuple[int, int]:
+    """Return an unbiased choice from 0 up to `limit`, and how many words of the stream are used then."""
+    left = np.uint64(limit)
+    smallest = (WORD - left + np.uint64(1)) % left
+    while True:
+        product = _next_word(counter, key, words, n_used) * left
+        n_used += 1
+        if product & WORD >= smallest:
+            return int(product >> HALF), n_used
+
+
+@kernel
+def draw_window_connections(
+    seed: np.uint64, version: np.uint64, shape: Array, sides: Array, is_signed: bool, m: int, octets: Array
+) -> None:
+    """Draw connections from a random window of a grid for each component.
+
+    ``shape`` is height, width and channels; ``sides`` the least and the largest height, then width, of a window. Sides
+    are drawn until the window has room for all connections, then its corner; the connections are the first s of a
+    random permutation of its places. ``octets`` is filled as by `draw_connections`.
+    """
+    s = octets.shape[1]
+    height, width, channels = shape[0], shape[1], shape[2]
+    d = height * width * channels
+    places = np.empty(d, np.int64)
+    counter, words = np.zeros(4, np.uint64), np.empty(4, np.uint64)
+    counter[3] = version
+    for j in range(m):
+        counter[1], counter[2] = np.uint64(j), FEATURES
+        n_used = 0
+        while True:
+            a, n_used = _below(sides[1] - sides[0] + 1, counter, seed, words, n_used)
+            b, n_used = _below(sides[3] - sides[2] + 1, counter, seed, words, n_used)
+            a, b = a + sides[0], b + sides[2]
+            if a * b * channels >= s:
+                break
+        top, n_used = _below(height - a + 1, counter, seed, words, n_used)
+        left, n_used = _below(width - b + 1, counter, seed, words, n_used)
+        n_places = a * b * channels
+        for at in range(n_places):
+            places[at] = at
+        for k in range(s):
+            step, n_used = _below(n_places - k, counter, seed, words, n_used)
+            place = places[k + step]
+            places[k + step] = places[k]
+            row, rest = place // (b * channels), place % (b * channels)
+            octets[j // OCTET, k, j % OCTET] = ((top + row) * width + left) * channels + rest
+        if is_signed:
+            counter[2] = SIGNS
+            word = np.uint64(0)
+            for k in range(s):
+                if k % 32 == 0:
+                    word = _next_word(counter, seed, words, k // 32)
+                if (word >> np.uint64(k % 32)) & np.uint64(1):
+                    octets[j // OCTET, k, j % OCTET] += d
+
+
+@kernel
 def invert_connections(octets: Array, m: int, d: int, starts: Array, components: Array, places: Array) -> None:
     """List for each feature the components it feeds, in ascending order.
 

@@ -10,15 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from scipy import sparse
+
 from flybloom._internal.typing import Array, Features, Weights
 from flybloom._internal.validation import check_new_rows, check_rows, check_weights
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.shared import Shared
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import Encoding
+from flybloom.core.encoding.encoding import Wanted
 from flybloom.core.encoding.step import Plan
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.hashing.projection import Projection
 from flybloom.core.hashing.sizes import Sizes
 
 NOTHING: dict[str, Any] = {}
@@ -56,7 +57,7 @@ class Recipe:
     ----------
     owner : str
         The estimator, for messages.
-    encoding : Encoding
+    encoding : Encoding, AutoEncoding or FixedEncoding
         Which steps the encoder has.
     sizes : Sizes
         How many components, connections and winners.
@@ -71,20 +72,26 @@ class Recipe:
     """
 
     owner: str
-    encoding: Encoding
+    encoding: Wanted
     sizes: Sizes
     signed: bool
     seed: int
     new_counts: Callable[[int, int], Counts] | None = None  # a hash alone counts nothing
     check_labels: Callable[[Any, int], Array | None] | None = None
 
-    def hasher(self, encoder: Encoder, sums_of: Callable[[Plan, Encoder], Any], n_rows: int | None = None) -> Hasher:
+    def hasher(
+        self,
+        encoder: Encoder,
+        sums_of: Callable[[Plan, Encoder], Any],
+        *,
+        is_sparse: bool = False,
+        n_rows: int | None = None,
+    ) -> Hasher:
         """Return how rows are hashed; the steps of the encoder are fitted to sums over all rows, from `sums_of`."""
-        m, s, rho = self.sizes.for_features(encoder.n_features, n_rows)  # refused before any work is done
-        for plan in self.encoding.plans():
-            measured = sums_of(plan, encoder) if plan.needs_rows else None
-            encoder = encoder.extended(plan.fit(encoder.n_outputs, measured))
-        return Hasher(encoder, Projection(self.seed, encoder.n_outputs, m, s, self.signed), rho)
+        encoding = self.encoding.resolved(encoder.n_features, is_sparse=is_sparse)
+        n_columns = encoding.n_columns(encoder.n_features)
+        sizes = self.sizes.for_features(encoder.n_features, n_columns, n_rows)  # refused before any work is done
+        return Hasher.of(encoding.fitted(encoder, sums_of), self.seed, sizes, signed=self.signed)
 
 
 @dataclass
@@ -103,6 +110,8 @@ class Learning:
         What has been learned so far; None to begin from scratch.
     features : Encoder or None
         What is known of the rows before there is anything learned.
+    is_sparse : bool
+        Whether the first of them were sparse.
     """
 
     recipe: Recipe
@@ -110,6 +119,7 @@ class Learning:
     n_jobs: int | None
     learned: Learned | None = None
     features: Encoder | None = None
+    is_sparse: bool = False
 
     def check(self, X: Any, y: Any = None, sample_weight: Any = None) -> Block:
         """Return a block that was checked; the first one tells which features there are."""
@@ -117,7 +127,7 @@ class Learning:
         known = self.features if self.learned is None else self.learned.hasher.encoder
         if known is None:
             rows, names = check_new_rows(X, recipe.owner, takes_sparse=recipe.encoding.takes_sparse)
-            self.features = Encoder(rows.shape[1], names)
+            self.features, self.is_sparse = Encoder(rows.shape[1], names), sparse.issparse(rows)
         else:
             takes_sparse = recipe.encoding.takes_sparse if self.learned is None else None
             rows = check_rows(X, recipe.owner, known, takes_sparse=takes_sparse)
@@ -132,6 +142,7 @@ class Learning:
         if known is None:
             rows, names = check_new_rows(sample, owner, takes_sparse=self.recipe.encoding.takes_sparse, min_rows=0)
             known = self.features = Encoder(rows.shape[1], names)
+            self.is_sparse = sparse.issparse(rows)
         else:
             rows = check_rows(sample, owner, known, min_rows=0)
         return known, rows.dtype
@@ -141,14 +152,14 @@ class Learning:
         if self.learned is None:
             assert self.features is not None  # noqa: S101 - a block was checked before
             assert self.recipe.new_counts is not None  # noqa: S101
-            hasher = self.recipe.hasher(self.features, sums_of, n_rows)
+            hasher = self.recipe.hasher(self.features, sums_of, is_sparse=self.is_sparse, n_rows=n_rows)
             self.learned = Learned(hasher, self.recipe.new_counts(hasher.projection.n_components, hasher.n_winners))
 
     def start_with(self, block: Block) -> None:
         """Fix how rows are hashed from a single block."""
         if self.learned is None:
             self.start(
-                lambda plan, encoder: plan.measure(encoder.encode(block.rows), block.labels, block.weights),
+                lambda plan, encoder: encoder.measure(plan, block.rows, block.labels, block.weights),
                 int(block.weights.sum()),
             )
 

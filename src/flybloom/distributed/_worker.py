@@ -112,7 +112,7 @@ def sums_of_blocks(job: Job, blocks: Blocks) -> Any:
     def look(_: int, block: Block) -> None:
         nonlocal total
         assert job.plan is not None  # noqa: S101 - set for this work
-        measured = job.plan.measure(job.encoder.encode(block.rows), block.labels, block.weights)
+        measured = job.encoder.measure(job.plan, block.rows, block.labels, block.weights)
         total = measured if total is None else total + measured
 
     _for_each(job, blocks, look)

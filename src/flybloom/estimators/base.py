@@ -12,7 +12,8 @@ from sklearn.exceptions import NotFittedError
 
 from flybloom._internal.sklearn_compat import Interval, RealNotInt, StrOptions
 from flybloom._internal.typing import Array
-from flybloom.core.encoding.encoding import Encoding
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.encoding import Encoding, Wanted, wanted_encoding
 from flybloom.core.encoding.standardise import Standardise
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.files import model_file
@@ -37,7 +38,8 @@ HASH_PARAMETERS: dict[str, list[Any]] = {
         StrOptions({"auto"}),
     ],
     "signed": ["boolean"],
-    "scaling": [StrOptions({"none", "center", "standard"})],
+    "encoding": [str, Encoding, Encoder],
+    "scaling": [StrOptions({"none", "center", "standard"}), None],
     "random_state": ["random_state"],
     "n_jobs": [Integral, None],
 }
@@ -54,11 +56,14 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = HASH_PARAMETERS
     _is_pickled_as_parts: ClassVar[bool] = True
+    _has_labels: ClassVar[bool] = True  # whether an encoding may ask for labels
+    _uses_labels: bool = True  # whether "auto" does
     n_components: Any
     n_connections: Any
     n_winners: Any
     signed: bool
-    scaling: str
+    encoding: Any = "auto"
+    scaling: str | None
     random_state: Any
     n_jobs: int | None
 
@@ -139,9 +144,10 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
         return name.endswith("_") or (name.startswith("_") and name != "_sklearn_version")
 
     def __sklearn_tags__(self) -> Any:
-        """Sparse rows are fine as long as nothing is to be centred."""
+        """Sparse rows are fine as long as nothing is to be centred; missing values always are."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._encoding.takes_sparse
+        tags.input_tags.allow_nan = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -199,6 +205,11 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
         return None if step is None else step.scale
 
     @property
+    def encoder_(self) -> Encoder:
+        """What the hash sees of a row: a fixed function, which other models can take as their `encoding`."""
+        return self._of_hasher("encoder_").encoder
+
+    @property
     def connections_(self) -> Array:
         """Features that each component sums, of shape (n_components_, n_connections_); derived from ``seed_``."""
         return self._of_hasher("connections_").projection.connections()[0]
@@ -209,9 +220,26 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
         return self._of_hasher("signs_").projection.connections()[1]
 
     @property
-    def _encoding(self) -> Encoding:
+    def _encoding(self) -> Wanted:
         """Which steps the encoder is to have."""
-        return Encoding(self.scaling)
+        return wanted_encoding(self.encoding, self.scaling, uses_labels=self._uses_labels)
+
+    def _validate_params(self) -> None:
+        """Check what scikit-learn's constraints cannot say as well."""
+        super()._validate_params()
+        name, encoding = type(self).__name__, self.encoding
+        if self.scaling is not None and not (isinstance(encoding, str) and encoding == "auto"):
+            msg = (
+                f"{name} takes an encoding or a scaling, not both. Got encoding={encoding!r} and "
+                f"scaling={self.scaling!r}. Leave out scaling, which is an older word for a part of it."
+            )
+            raise ValueError(msg)
+        if self._encoding.needs_labels and not self._has_labels:
+            msg = (
+                f"The encoding {encoding!r} weighs columns by their relevance to labels; {name} learns without any. "
+                "Leave relevance out, or fit the encoding beforehand: Encoding(...).fit(X, y)."
+            )
+            raise ValueError(msg)
 
     def _of_hasher(self, name: str) -> Hasher:
         """Return the hasher, for an attribute that it has; like other estimators, one that is not fitted lacks it."""

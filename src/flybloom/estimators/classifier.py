@@ -90,10 +90,20 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
     signed : bool, default=True
         Whether each connection has a random sign. False gives the paper's matrix of zeros and ones.
 
-    scaling : {"none", "center", "standard"}, default="standard"
-        What is done to the columns before hashing. "center" subtracts their means, "standard" divides by their standard
-        deviations as well. Rows of integers are summed as integers with "none". Sparse rows need "none". With
-        `partial_fit` the first block fixes the scaling.
+    encoding : str, Encoding or Encoder, default="auto"
+        What the hash sees of the columns; see `Encoding` and docs/encodings.md.
+
+        - If "auto", up to 100 columns become 5 soft bins each, more are standardised and clipped, sparse rows are taken
+          as they are, and columns are weighed by their relevance to the labels.
+        - If "none", the rows as they come, as in the paper: integers are summed as integers.
+        - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
+        - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
+
+        With `partial_fit` the first rows fix it, see `warm_up`. Missing values (NaN) add nothing to a sum.
+
+    scaling : {"none", "center", "standard"} or None, default=None
+        An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
+        as well.
 
     temperature : float, default=0.1
         What the novelties are divided by before the softmax of `predict_proba`. Smaller is more confident; the paper's
@@ -189,7 +199,8 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         decay: float = 0.4,
         class_weight: ClassWeight = None,
         signed: bool = True,
-        scaling: str = "standard",
+        encoding: Any = "auto",
+        scaling: str | None = None,
         temperature: float = 0.1,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -200,6 +211,7 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         self.decay = decay
         self.class_weight = class_weight
         self.signed = signed
+        self.encoding = encoding
         self.scaling = scaling
         self.temperature = temperature
         self.random_state = random_state
@@ -524,9 +536,10 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
                 rows = hasher.encoder.encode(X[block])
                 rows = rows.toarray() if sparse.issparse(rows) else rows
                 rows = rows.astype(np.float32) if rows.dtype.kind == "f" else rows
-                result[block] = explanation.feature_shares(
+                shares = explanation.feature_shares(
                     rows, winners, codes, connections, signs, table, weights, of_familiarity=kind == "familiarity"
                 )
+                result[block] = hasher.encoder.traced_back(shares)
 
             hasher.for_each_block(X, divide, self.n_jobs)
         return result
@@ -559,9 +572,10 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         hasher = self._require_hasher()
         connections, signs = hasher.projection.connections()
         with self._reading_counts() as counts:
-            return explanation.class_profiles(
-                counts.table, counts.class_count, connections, signs, hasher.encoder.n_features, contrast=contrast
+            profiles = explanation.class_profiles(
+                counts.table, counts.class_count, connections, signs, hasher.encoder.n_outputs, contrast=contrast
             )
+            return hasher.encoder.traced_back(profiles, signed=True)
 
     @property
     def classes_(self) -> Array:

@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from flybloom._internal.sklearn_compat import fit_context
 from flybloom._internal.typing import Winners
-from flybloom._internal.validation import check_new_rows, check_rows, resolve_seed
+from flybloom._internal.validation import check_labels, check_new_rows, check_rows, resolve_seed
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
@@ -52,9 +52,20 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         Whether each connection has a random sign. False gives the paper's matrix of zeros and ones, with which only
         large values can win; with signs, small ones can as well.
 
-    scaling : {"none", "center", "standard"}, default="standard"
-        What is done to the columns before hashing. "center" subtracts their means, "standard" divides by their standard
-        deviations as well. Rows of integers are summed as integers with "none". Sparse rows need "none".
+    encoding : str, Encoding or Encoder, default="auto"
+        What the hash sees of the columns; see `Encoding` and docs/encodings.md.
+
+        - If "auto", up to 100 columns become 5 soft bins each, more are standardised and clipped, and sparse rows are
+          taken as they are. Labels are not looked at.
+        - If "none", the rows as they come, as in the paper: integers are summed as integers.
+        - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
+        - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
+
+        Missing values (NaN) add nothing to a sum.
+
+    scaling : {"none", "center", "standard"} or None, default=None
+        An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
+        as well.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the connections. An int is used as it is and makes the hash reproducible on every machine.
@@ -130,6 +141,8 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
             [32.]], dtype=float32)
     """
 
+    _uses_labels = False
+
     def __init__(
         self,
         n_components: int | float | str = "auto",
@@ -137,7 +150,8 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         n_connections: int | float | str = "auto",
         n_winners: int | float | str = "auto",
         signed: bool = True,
-        scaling: str = "standard",
+        encoding: Any = "auto",
+        scaling: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -145,6 +159,7 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         self.n_connections = n_connections
         self.n_winners = n_winners
         self.signed = signed
+        self.encoding = encoding
         self.scaling = scaling
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -156,15 +171,15 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Draw the connections and learn the scaling, from scratch.
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the connections and learn the encoding, from scratch.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
-        y : None
-            Ignored.
+        y : array-like of shape (n_samples,), default=None
+            Labels; only for an encoding with `relevance`, otherwise ignored.
 
         Returns
         -------
@@ -175,22 +190,25 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         seed = resolve_seed(self.random_state)
         recipe = Recipe(type(self).__name__, self._encoding, sizes, bool(self.signed), seed)
         rows, names = check_new_rows(X, recipe.owner, takes_sparse=recipe.encoding.takes_sparse)
+        labels = None if y is None or not recipe.encoding.needs_labels else check_labels(y, rows.shape[0])
         ones = np.ones(rows.shape[0], np.int64)
         hasher = recipe.hasher(
-            Encoder(rows.shape[1], names), lambda plan, encoder: plan.measure(encoder.encode(rows), None, ones)
+            Encoder(rows.shape[1], names),
+            lambda plan, encoder: encoder.measure(plan, rows, labels, ones),
+            is_sparse=sparse.issparse(rows),
         )
         return self.with_hasher(hasher)
 
     @fit_context
-    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Fit to the first block of rows; later blocks are checked and change nothing.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             A block of rows.
-        y : None
-            Ignored.
+        y : array-like of shape (n_samples,), default=None
+            Labels; see `fit`.
 
         Returns
         -------
@@ -198,7 +216,7 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
             The transformer itself.
         """
         if self._hasher is None:
-            return self.fit(X)
+            return self.fit(X, y)
         check_rows(X, type(self).__name__, self._hasher.encoder)
         return self
 

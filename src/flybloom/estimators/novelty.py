@@ -12,7 +12,7 @@ from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Codes, Features, Winners
 from flybloom.core.counts.by_age import AgeCounts
 from flybloom.core.encoding.bias_columns import BiasColumns
-from flybloom.core.encoding.encoding import Encoding
+from flybloom.core.encoding.encoding import Wanted, wanted_encoding
 from flybloom.core.readout.recovery import AgedFilter
 from flybloom.core.recipe import Block, Learned
 from flybloom.estimators.base import HASH_PARAMETERS
@@ -74,15 +74,25 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     bias_columns : float, default=0.25
         How many constant columns of value 1, one standard deviation, are hashed along, as a share of the features. The
         hash alone sees the direction of a row from the mean and not how far away it is; these are what far rows
-        outshine. 0 leaves them out, as the paper does. Only with ``scaling="standard"``; otherwise rows have no common
-        unit, and are hashed as they are.
+        outshine. 0 leaves them out, as the paper does. Only for columns that are standardised, "auto" included;
+        bins need none, and other rows have no common unit.
 
     signed : bool, default=True
         Whether each connection has a random sign. False gives the paper's matrix of zeros and ones.
 
-    scaling : {"none", "center", "standard"}, default="standard"
-        What is done to the columns before hashing. "center" subtracts their means, "standard" divides by their standard
-        deviations as well. Sparse rows need "none". With `partial_fit` the first block fixes the scaling.
+    encoding : str, Encoding or Encoder, default="auto"
+        What the hash sees of the columns; see `Encoding` and docs/encodings.md.
+
+        - If "auto", columns are standardised and clipped, and sparse rows are taken as they are.
+        - If "none", the rows as they come, as in the paper: integers are summed as integers.
+        - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
+        - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
+
+        With `partial_fit` the first rows fix it, see `warm_up`. Missing values (NaN) add nothing to a sum.
+
+    scaling : {"none", "center", "standard"} or None, default=None
+        An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
+        as well.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the connections. An int is used as it is and makes the filter reproducible on every machine.
@@ -143,6 +153,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
 
     counts_type = AgeCounts
     needs_labels = False
+    _has_labels = False
     is_tuned = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HASH_PARAMETERS,
@@ -163,7 +174,8 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         contamination: float | str = "auto",
         bias_columns: float = 0.25,
         signed: bool = True,
-        scaling: str = "standard",
+        encoding: Any = "auto",
+        scaling: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -175,6 +187,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         self.contamination = contamination
         self.bias_columns = bias_columns
         self.signed = signed
+        self.encoding = encoding
         self.scaling = scaling
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -416,9 +429,9 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         return 0 if step is None else step.n
 
     @property
-    def _encoding(self) -> Encoding:
+    def _encoding(self) -> Wanted:
         """Which steps the encoder is to have."""
-        return Encoding(self.scaling, bias=float(self.bias_columns))
+        return wanted_encoding(self.encoding, self.scaling, uses_labels=False, bias=float(self.bias_columns))
 
     @property
     def _counts_settings(self) -> dict[str, Any]:  # type: ignore[override]

@@ -82,8 +82,18 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
     signed : bool, default=True
         Whether each connection has a random sign.
 
-    scaling : {"none", "center", "standard"}, default="standard"
-        What is done to the columns before hashing. Sparse rows need "none".
+    encoding : str, Encoding or Encoder, default="auto"
+        What the hash sees of the columns; see `Encoding` and docs/encodings.md.
+
+        - If "auto", up to 100 columns become 5 soft bins each, more are standardised and clipped, sparse rows are taken
+          as they are, and columns are weighed by their relevance to the labels.
+        - If "none", the rows as they come: integers are summed as integers.
+        - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
+        - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
+
+    scaling : {"none", "center", "standard"} or None, default=None
+        An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
+        as well.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the connections. An int is used as it is and makes the counts reproducible on every machine.
@@ -164,7 +174,8 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         alpha: float | str = "gcv",
         class_weight: ClassWeight = None,
         signed: bool = True,
-        scaling: str = "standard",
+        encoding: Any = "auto",
+        scaling: str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -174,6 +185,7 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         self.alpha = alpha
         self.class_weight = class_weight
         self.signed = signed
+        self.encoding = encoding
         self.scaling = scaling
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -446,7 +458,7 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
             ``counts`` and ``solving``.
         """
         sizes = PairSizes(self.n_components, self.n_connections, self.n_winners)
-        m, _, _ = sizes.for_features(n_features, n_rows)
+        m, _, _ = sizes.for_features(n_features, None, n_rows)
         return {"counts": n_bytes_of(m, n_rows or 0), "solving": 2 * 8 * m * m}
 
     @property

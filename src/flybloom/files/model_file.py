@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, TypeVar, overload
 
 from flybloom._internal.memory import available_memory
 from flybloom._internal.typing import Array
+from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.hashing.projection import VERSION
+from flybloom.core.hashing.projection import WINDOW_VERSION
 from flybloom.exceptions import ModelFileError
 from flybloom.files.parameters import estimator_from_json, parameters_to_json
 from flybloom.files.registry import estimator_of, known_kinds
@@ -67,7 +68,7 @@ def save(model: Any, path: str | os.PathLike[str], training: dict[str, Any] | No
     write_file(
         path,
         {
-            "format": _format_of(kind, description),
+            "format": _format_of(kind, description, after["parameters"]),
             "flybloom": import_module("flybloom").__version__,
             "kind": kind,
             **description,
@@ -189,17 +190,20 @@ def restore(kind: Any, description: dict[str, Any], arrays: dict[str, Array], ma
             f"its connections would need {hasher.projection.n_bytes / 2**30:.3g} GiB, more than there are; "
             "max_memory allows more",
         )
+        if isinstance(getattr(model, "encoding", None), Encoder):  # fitted beforehand
+            model.encoding = hasher.encoder
     return model.from_parts(hasher, description, arrays)
 
 
-def _format_of(kind: str, description: dict[str, Any]) -> int:
+def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any]) -> int:
     """Return the oldest format that can hold a model."""
-    return 1 if kind in FIRST_KINDS and "encoding" not in description else FORMAT
+    is_first = kind in FIRST_KINDS and "encoding" not in description and parameters.get("scaling") is not None
+    return 1 if is_first else FORMAT
 
 
 def _check_versions(path: str | os.PathLike[str], description: dict[str, Any]) -> None:
     """Refuse files of a later flybloom, and what is no file of a model at all."""
-    for name, known in (("format", FORMAT), ("hash_version", VERSION)):
+    for name, known in (("format", FORMAT), ("hash_version", WINDOW_VERSION)):
         version: Any = description.get(name, 1 if name == "hash_version" else None)
         if not (type(version) is int and version > 0):
             msg = f"{path} is damaged: it names no {name}. Copy it again, or save the model again."

@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 
 from flybloom.core.counts.label_json import labels_from_json, labels_to_json
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.encoding import Encoding
 from flybloom.files.registry import estimator_of
 
 MAX_JOBS = 4096
+LATER = {"encoding": "auto", "warm_up": "auto"}
+"""Parameters that files do not mention where they are as usual, so that older versions read the file."""
 
 
 def parameters_to_json(model: Any) -> dict[str, Any]:
@@ -17,6 +21,9 @@ def parameters_to_json(model: Any) -> dict[str, Any]:
     parameters = {name: _plain(name, value) for name, value in model.get_params(deep=False).items()}
     if "random_state" in parameters and not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = model.seed_
+    for name, usual in LATER.items():
+        if parameters.get(name) == usual:
+            del parameters[name]
     class_weight = parameters.pop("class_weight", None)  # not written if None, so that older versions read the file
     if isinstance(class_weight, dict):
         labels = sorted(class_weight)
@@ -28,6 +35,8 @@ def parameters_to_json(model: Any) -> dict[str, Any]:
 def estimator_from_json(kind: Any, stored: Any) -> Any:
     """Return an unfitted estimator of a kind with these parameters; ValueError where it cannot have them."""
     names = set(kind._get_param_names())  # noqa: SLF001 - scikit-learn has no public way to ask a class
+    if isinstance(stored, dict):
+        stored = {**{name: usual for name, usual in LATER.items() if name in names}, **stored}
     if isinstance(stored, dict) and "class_weight" in names:
         stored = {**stored, "class_weight": _class_weight(stored.get("class_weight"))}
     if not (isinstance(stored, dict) and set(stored) == names):
@@ -48,12 +57,14 @@ def estimator_from_json(kind: Any, stored: Any) -> Any:
 
 def _plain(name: str, value: Any) -> Any:
     """Return a value as JSON can hold it: numbers, text, lists, and estimators with their own parameters."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if isinstance(value, list | tuple):
         return [_plain(name, entry) for entry in value]
+    if isinstance(value, Encoding):
+        return {"encoding": value.to_json()}
+    if isinstance(value, Encoder):
+        return {"encoder": "of the model"}
     if hasattr(value, "get_params"):
         return {"estimator": type(value).__name__, "parameters": parameters_to_json(value)}
     if name == "random_state" or isinstance(value, int | float | str | dict | None):
@@ -73,6 +84,10 @@ def _restored(value: Any) -> Any:
             msg = f"{value['estimator']!r} is no known kind of estimator"
             raise ValueError(msg)
         return estimator_from_json(kind, value["parameters"])
+    if isinstance(value, dict) and set(value) == {"encoding"}:
+        return Encoding.from_json(value["encoding"])
+    if isinstance(value, dict) and set(value) == {"encoder"}:
+        return Encoder(1)  # stands for that of the model, which is not known yet
     return value
 
 

@@ -169,7 +169,7 @@ class _Training:
         """Return the sums that a step is fitted to, over all blocks."""
         total = None
         for block, _ in self._checked(0, "scaling"):
-            measured = plan.measure(encoder.encode(block.rows), block.labels, block.weights)
+            measured = encoder.measure(plan, block.rows, block.labels, block.weights)
             total = measured if total is None else total + measured
         return total
 

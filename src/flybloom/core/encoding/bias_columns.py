@@ -27,6 +27,10 @@ class BiasColumns(Step):
         """Return the number of columns together."""
         return n_inputs + self.n
 
+    def traced_back(self, shares: Array, *, signed: bool) -> Array:  # noqa: ARG002
+        """Return what belongs to the columns themselves."""
+        return shares[:, : -self.n]
+
     def facts(self) -> dict[str, Any]:
         """Return how many there are."""
         return {"n": self.n}

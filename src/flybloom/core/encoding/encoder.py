@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
-from flybloom._internal.typing import Array, Features
-from flybloom.core.encoding.bias_columns import BiasColumns
-from flybloom.core.encoding.standardise import Standardise
-from flybloom.core.encoding.step import Step
+import numpy as np
+from scipy import sparse
 
-STEPS: dict[str, type[Step]] = {step.kind: step for step in (Standardise, BiasColumns)}
+from flybloom._internal.typing import Array, Features, Weights
+from flybloom.core.encoding.bias_columns import BiasColumns
+from flybloom.core.encoding.bins import SoftBins
+from flybloom.core.encoding.relevance import Relevance
+from flybloom.core.encoding.rotation import Rotation
+from flybloom.core.encoding.standardise import Standardise
+from flybloom.core.encoding.step import Plan, Step
+
+STEPS: dict[str, type[Step]] = {step.kind: step for step in (Standardise, SoftBins, Relevance, Rotation, BiasColumns)}
 """Every step by the name it has in files."""
+
+MAX_VALUES = 2**22  # of rows that are encoded at a time, to measure them
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,17 +36,42 @@ class Encoder:
     steps : tuple of Step
         What is done to the rows, one after the other. Without steps they are hashed as they come: whole numbers as
         whole numbers, sparse rows as sparse ones.
+    grid_shape : tuple of int or None
+        The shape that rows have, if they are images or signals.
     """
 
     n_features: int
     names: tuple[str, ...] | None = None
     steps: tuple[Step, ...] = ()
+    grid_shape: tuple[int, ...] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        """Encoders are equal if they do the same to every row."""
+        return isinstance(other, Encoder) and (self is other or self.fields() == other.fields())
+
+    def __hash__(self) -> int:
+        """Equal ones have the same number of features and steps."""
+        return hash((self.n_features, len(self.steps)))
+
+    def __repr__(self) -> str:
+        """Return the kinds of steps."""
+        return f"<Encoder of {self.n_features} features: {', '.join(step.kind for step in self.steps) or 'none'}>"
 
     def encode(self, rows: Features) -> Features:
-        """Return rows as they are hashed."""
+        """Return rows as they are hashed; a missing value that is left adds nothing to a sum."""
+        return without_missing(self.applied(rows))
+
+    def applied(self, rows: Features) -> Features:
+        """Return rows as the next step sees them, missing values included."""
         for step in self.steps:
             rows = step.apply(rows)
         return rows
+
+    def traced_back(self, shares: Array, *, signed: bool = False) -> Array:
+        """Return what belongs to each feature, of what belongs to each column that is hashed, row by row."""
+        for step in reversed(self.steps):
+            shares = step.traced_back(shares, signed=signed)
+        return shares
 
     @property
     def n_outputs(self) -> int:
@@ -50,7 +84,7 @@ class Encoder:
     @property
     def takes_sparse(self) -> bool:
         """Whether sparse rows stay sparse."""
-        return not self.steps
+        return all(step.keeps_sparse for step in self.steps)
 
     def step(self, kind: type[Step]) -> Any:
         """Return the step of a kind, or None."""
@@ -58,7 +92,36 @@ class Encoder:
 
     def extended(self, step: Step) -> Encoder:
         """Return an encoder with one more step."""
-        return Encoder(self.n_features, self.names, (*self.steps, step))
+        return replace(self, steps=(*self.steps, step))
+
+    def named(self, names: tuple[str, ...] | None) -> Encoder:
+        """Return an encoder of features with these names."""
+        return replace(self, names=names)
+
+    def on_grid(self, shape: tuple[int, ...] | None) -> Encoder:
+        """Return an encoder of rows of a shape."""
+        return replace(self, grid_shape=shape)
+
+    def measure(self, plan: Plan, rows: Features, labels: Any, weights: Weights) -> Any:
+        """Return what rows add to the sums that a step after these is fitted to, in parts of bounded size."""
+        if plan.needs_labels and labels is None:
+            msg = "The relevance of columns is measured by labels. Expected y. Got None instead."
+            raise ValueError(msg)
+        step = max(1, MAX_VALUES // max(self.n_outputs, self.n_features))
+        total = None
+        for begin in range(0, rows.shape[0], step) if rows.shape[0] else [0]:
+            some = slice(begin, begin + step)
+            measured = plan.measure(self.applied(rows[some]), None if labels is None else labels[some], weights[some])
+            total = measured if total is None else total + measured
+        return total
+
+    @property
+    def hashed_grid(self) -> tuple[int, ...] | None:
+        """The shape of what is hashed: where a feature became several columns, these are its channels."""
+        if self.grid_shape is None:
+            return None
+        height, width, channels = (*self.grid_shape, 1, 1)[:3]
+        return height, width, channels * (self.n_outputs // self.n_features)
 
     def fields(self) -> dict[str, Any]:
         """Return everything that what comes out depends on besides the row, as JSON."""
@@ -70,7 +133,7 @@ class Encoder:
         }
         for step in self.steps:
             fields |= step.fields()
-        return fields
+        return fields if self.grid_shape is None else {**fields, "grid_shape": list(self.grid_shape)}
 
     def to_parts(self) -> tuple[list[dict[str, Any]], dict[str, Array]]:
         """Return facts and arrays of the steps, for files."""
@@ -79,10 +142,22 @@ class Encoder:
 
     @staticmethod
     def from_parts(
-        n_features: int, names: tuple[str, ...] | None, facts: list[dict[str, Any]], arrays: dict[str, Array]
+        n_features: int,
+        names: tuple[str, ...] | None,
+        facts: list[dict[str, Any]],
+        arrays: dict[str, Array],
+        grid_shape: Any = None,
     ) -> Encoder:
         """Return the encoder of these parts; ValueError where there can be none."""
-        encoder = Encoder(n_features, names)
+        if grid_shape is not None:
+            is_right = isinstance(grid_shape, list) and 1 <= len(grid_shape) <= 3  # noqa: PLR2004
+            if not (is_right and all(type(n) is int and n > 0 for n in grid_shape)):
+                msg = "its grid_shape is not one to three whole numbers"
+                raise ValueError(msg)
+            if math.prod(grid_shape) != n_features:
+                msg = f"its grid_shape does not have {n_features} places"
+                raise ValueError(msg)
+        encoder = Encoder(n_features, names, grid_shape=None if grid_shape is None else tuple(grid_shape))
         for entry in facts:
             kind = STEPS.get(str(entry.get("step")))
             if kind is None:
@@ -91,6 +166,20 @@ class Encoder:
             own = {name: arrays[name] for name in arrays if name in kind.ARRAYS}
             encoder = encoder.extended(kind.from_parts(entry, own, encoder.n_outputs))
         return encoder
+
+
+def without_missing(rows: Features) -> Features:
+    """Return rows with 0 for NaN."""
+    if rows.dtype.kind != "f":
+        return rows
+    if sparse.issparse(rows):
+        if np.isnan(rows.data).any():
+            rows = rows.copy()
+            rows.data[np.isnan(rows.data)] = 0
+            rows.eliminate_zeros()
+        return rows
+    is_missing = np.isnan(rows)
+    return np.where(is_missing, rows.dtype.type(0), rows) if is_missing.any() else rows
 
 
 def array_names(entry: dict[str, Any]) -> frozenset[str]:

@@ -2,36 +2,248 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+from typing import Any, TypeAlias
 
+import numpy as np
+
+from flybloom._internal.validation import check_labels, check_new_rows
 from flybloom.core.encoding.bias_columns import BiasColumnsPlan
+from flybloom.core.encoding.bins import MAX_BINS, MIN_BINS, SoftBinsPlan
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.relevance import RelevancePlan
+from flybloom.core.encoding.rotation import RotationPlan
 from flybloom.core.encoding.standardise import StandardisePlan
 from flybloom.core.encoding.step import Plan
+
+SumsOf: TypeAlias = Callable[[Plan, Encoder], Any]
+"""The sums over all rows that a step is fitted to, for the steps before it."""
+
+SCALINGS = ("none", "center", "common", "standard")
+CLIP, BINS, RELEVANCE, ROTATION = 2.5, 5, 0.5, 50  # what a word alone stands for
+WIDE = 4.0  # what values that are not clipped are measured up to
+
+# The rule of "auto", chosen by measurement, see docs/encodings.md.
+MAX_BINNED = 100  # columns
 
 
 @dataclass(frozen=True)
 class Encoding:
-    """The steps of an encoder, unfitted.
+    """What the hash is to see of the columns: steps that are fitted once, in this order.
+
+    Every step is fitted from exact sums that add up, so that nothing depends on the order of rows, on blocks, threads
+    or machines. What was fitted is part of the model, and of its file.
 
     Parameters
     ----------
-    scaling : {"none", "center", "standard"}
-        Whether columns are centred, and divided by their deviations.
-    bias : float
-        Constant columns, as a share of the features; only with "standard", where they have a unit.
+    scaling : {"none", "center", "common", "standard"} or None, default=None
+        "center" subtracts the mean of each column, "standard" divides by its standard deviation as well, "common" by
+        the largest deviation of all. None is "common" with a `rotation`, otherwise "standard".
+    clip : float or None, default=None
+        At how many deviations values are cut off, so that rare and far ones do not drown the rest. Infinity switches
+        it off. None is 2.5 with "standard", otherwise infinity.
+    bins : int, default=0
+        How many soft bins each column becomes: hat functions on even knots over the clipped range. For few columns,
+        because the hash sees the direction of a row and not its length. 0 for none.
+    relevance : float, default=0.0
+        Weighs each column by the share of its variance, or of its square's, that lies between classes, less what chance
+        gives: the root of the share to this power, about 0.5. Needs labels. 0 for none.
+    rotation : int, default=0
+        How many of the leading principal components take the place of the columns. 0 for none.
+    grid_shape : tuple of int or None, default=None
+        For rows that are images or signals, their shape: (height, width), (n,), or (height, width, channels). Each
+        component then sums features of a random window.
+    bias : float, default=0.0
+        Constant columns of one deviation, as a share of the features; only with "standard".
+
+    See Also
+    --------
+    FlyBloomClassifier : Takes it as its `encoding`.
+
+    Examples
+    --------
+    >>> from flybloom import Encoding, FlyBloomClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = FlyBloomClassifier(encoding=Encoding(bins=7, relevance=0.5), random_state=0).fit(X, y)
+    >>> same = FlyBloomClassifier(encoding="bins=7+relevance", random_state=0).fit(X, y)
+    >>> bool((model.counts_ == same.counts_).all())
+    True
     """
 
-    scaling: str = "standard"
+    scaling: str | None = None
+    clip: float | None = None
+    bins: int = 0
+    relevance: float = 0.0
+    rotation: int = 0
+    grid_shape: tuple[int, ...] | None = None
     bias: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be, and bring the rest into one form."""
+        scaling = self.scaling if self.scaling is not None else "common" if self.rotation else "standard"
+        _require(scaling in SCALINGS, "scaling", f"one of {', '.join(SCALINGS)}", self.scaling)
+        clip = self.clip if self.clip is not None else CLIP if scaling == "standard" else math.inf
+        _require(isinstance(clip, Real) and clip > 0, "clip", "a number above 0", self.clip)
+        _require(
+            isinstance(self.bins, Integral) and (self.bins == 0 or MIN_BINS <= self.bins <= MAX_BINS),
+            "bins",
+            f"0, or a whole number from {MIN_BINS} to {MAX_BINS}",
+            self.bins,
+        )
+        _require(isinstance(self.relevance, Real) and self.relevance >= 0, "relevance", "0 or above", self.relevance)
+        _require(isinstance(self.rotation, Integral) and self.rotation >= 0, "rotation", "0 or above", self.rotation)
+        shape = self.grid_shape
+        if shape is not None:
+            shape = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+            is_right = 1 <= len(shape) <= 3 and all(isinstance(n, Integral) and n > 0 for n in shape)  # noqa: PLR2004
+            _require(is_right, "grid_shape", "one to three whole numbers above 0", self.grid_shape)
+            shape = tuple(int(n) for n in shape)
+            _require(not self.rotation, "grid_shape", "None where there is a rotation", self.grid_shape)
+        _require(scaling != "none" or not self.bins, "scaling", "other than none for bins", scaling)
+        _require(scaling != "none" or not self.rotation, "scaling", "other than none for a rotation", scaling)
+        _require(scaling != "center" or not self.bins, "scaling", "standard or common for bins", scaling)
+        values = (scaling, float(clip), int(self.bins), float(self.relevance), int(self.rotation), shape)
+        for name, value in zip(("scaling", "clip", "bins", "relevance", "rotation", "grid_shape"), values, strict=True):
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        """Return what differs from `Encoding()`."""
+        usual = _usual(self.scaling, self.rotation)
+        given = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != usual[f.name])
+        return f"Encoding({', '.join(given)})"
+
+    @staticmethod
+    def parse(text: str) -> Encoding:
+        """Return the encoding that a short text stands for.
+
+        Parameters
+        ----------
+        text : str
+            Words with "+" between them: none, center, common, standard, bins, relevance, rotation, clip=3, grid=28x28.
+            A word may have a value: bins=7, relevance=1, rotation=30, clip=inf.
+
+        Returns
+        -------
+        Encoding
+            The encoding.
+
+        Examples
+        --------
+        >>> from flybloom import Encoding
+        >>> Encoding.parse("bins=7+relevance")
+        Encoding(bins=7, relevance=0.5)
+        >>> Encoding.parse("rotation")
+        Encoding(rotation=50)
+        """
+        options: dict[str, Any] = {}
+        for word in text.split("+"):
+            name, _, value = (part.strip() for part in word.partition("="))
+            try:
+                if name in SCALINGS and not value:
+                    options["scaling"] = name
+                elif name in _WORDS:
+                    key, convert, usual = _WORDS[name]
+                    if not value and usual is None:
+                        raise ValueError  # noqa: TRY301
+                    options[key] = convert(value) if value else usual
+                else:
+                    raise ValueError  # noqa: TRY301
+            except ValueError:
+                msg = (
+                    f"The encoding {text!r} has a part, {word.strip()!r}, that is not known. Expected 'auto', or words "
+                    "with '+' between them: none, center, common, standard, bins, relevance, rotation, clip=2.5, "
+                    "grid=28x28; bins=7, relevance=1 and rotation=30 have values of their own."
+                )
+                raise ValueError(msg) from None
+        return Encoding(**options)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what `from_json` is given."""
+        entries = {f.name: getattr(self, f.name) for f in fields(self)}
+        entries["clip"] = None if self.clip == math.inf else self.clip
+        entries["grid_shape"] = None if self.grid_shape is None else list(self.grid_shape)
+        return entries
+
+    @staticmethod
+    def from_json(stored: Any) -> Encoding:
+        """Return the encoding of a file; ValueError where there can be none."""
+        if not isinstance(stored, dict) or set(stored) != {f.name for f in fields(Encoding)}:
+            msg = "its encoding is not one that is known"
+            raise ValueError(msg)
+        return Encoding(**{**stored, "clip": math.inf if stored["clip"] is None else stored["clip"]})
+
+    def fit(self, X: Any, y: Any = None) -> Encoder:
+        """Return an encoder that is fixed beforehand, to be used as the `encoding` of estimators.
+
+        Nothing of the rows that such an estimator learns goes into its encoding, so that models of different data can
+        be merged, and nothing of a row remains when it is forgotten.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            A sample, or other rows of the same kind.
+        y : array-like of shape (n_samples,), default=None
+            Their labels; only for `relevance`.
+
+        Returns
+        -------
+        Encoder
+            The encoder.
+
+        Examples
+        --------
+        >>> from flybloom import Encoding, FlyBloomClassifier
+        >>> from sklearn.datasets import load_digits
+        >>> X, y = load_digits(return_X_y=True)
+        >>> fixed = Encoding(bins=5).fit(X[:200])
+        >>> a = FlyBloomClassifier(encoding=fixed, random_state=0).fit(X[200:900], y[200:900])
+        >>> b = FlyBloomClassifier(encoding=fixed, random_state=0).fit(X[900:], y[900:])
+        >>> (a + b).class_count_.sum()
+        1597
+        """
+        rows, names = check_new_rows(X, "Encoding", takes_sparse=self.takes_sparse)
+        labels = None if y is None else check_labels(y, rows.shape[0])
+        ones = np.ones(rows.shape[0], np.int64)
+        return self.fitted(
+            Encoder(rows.shape[1], names), lambda plan, encoder: encoder.measure(plan, rows, labels, ones)
+        )
+
+    def fitted(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:
+        """Return the features with all steps, each fitted to what `sums_of` says of all rows."""
+        require_grid(self.grid_shape, encoder.n_features)
+        for plan in self.plans():
+            encoder = encoder.extended(plan.fit(encoder.n_outputs, sums_of(plan, encoder) if plan.needs_rows else None))
+        return encoder.on_grid(self.grid_shape)
 
     def plans(self) -> list[Plan]:
         """Return the steps to fit, in the order in which they are applied."""
-        if self.scaling == "none":
-            return []
-        plans: list[Plan] = [StandardisePlan(with_scale=self.scaling == "standard")]
-        if self.scaling == "standard" and self.bias > 0:
+        plans: list[Plan] = []
+        limit = None if self.scaling == "none" else WIDE if self.clip is None or self.clip == math.inf else self.clip
+        if self.scaling is not None and self.scaling != "none":
+            plans.append(StandardisePlan(self.scaling, math.inf if self.clip is None else self.clip))
+        if self.bins:
+            assert limit is not None  # noqa: S101 - refused without scaling
+            plans.append(SoftBinsPlan(self.bins, limit))
+        if self.relevance:
+            plans.append(RelevancePlan(self.relevance, 1.0 if self.bins else limit))
+        if self.rotation:
+            plans.append(RotationPlan(self.rotation))
+        if self.scaling == "standard" and self.bias > 0 and self.grid_shape is None:
             plans.append(BiasColumnsPlan(self.bias))
         return plans
+
+    def n_columns(self, n_features: int) -> int:
+        """Return how many columns are hashed, constant ones aside."""
+        n = n_features * self.bins if self.bins else n_features
+        return min(self.rotation, n) if self.rotation else n
+
+    def resolved(self, n_features: int, *, is_sparse: bool) -> Encoding:  # noqa: ARG002
+        """Return the encoding for such rows: this one."""
+        return self
 
     @property
     def takes_sparse(self) -> bool:
@@ -42,3 +254,128 @@ class Encoding:
     def needs_rows(self) -> bool:
         """Whether fitting takes a pass over the rows."""
         return any(plan.needs_rows for plan in self.plans())
+
+    @property
+    def needs_labels(self) -> bool:
+        """Whether fitting takes labels."""
+        return self.relevance > 0
+
+
+@dataclass(frozen=True)
+class AutoEncoding:
+    """The encoding that the rows ask for, by a rule that was measured.
+
+    Up to 100 columns become 5 soft bins each; more are standardised and clipped; sparse rows are taken as they are.
+    With labels, columns are weighed by their relevance.
+
+    Parameters
+    ----------
+    uses_labels : bool
+        Whether there are labels, and they may be used.
+    bias : float
+        Constant columns, for who needs them.
+    """
+
+    uses_labels: bool
+    bias: float = 0.0
+    takes_sparse = True
+    needs_rows = True
+    needs_labels = False
+
+    def resolved(self, n_features: int, *, is_sparse: bool) -> Encoding:
+        """Return the encoding for such rows."""
+        relevance = RELEVANCE if self.uses_labels else 0.0
+        if is_sparse:
+            return Encoding("none", relevance=relevance)
+        bins = BINS if n_features <= MAX_BINNED and not self.bias else 0
+        return Encoding(bins=bins, relevance=relevance, bias=self.bias)
+
+
+@dataclass(frozen=True)
+class FixedEncoding:
+    """An encoder that was fitted beforehand."""
+
+    encoder: Encoder
+    needs_rows = False
+    needs_labels = False
+
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether sparse rows may come."""
+        return self.encoder.takes_sparse
+
+    def resolved(self, n_features: int, *, is_sparse: bool) -> FixedEncoding:  # noqa: ARG002
+        """Return the same, for rows of the right width."""
+        if n_features != self.encoder.n_features:
+            msg = (
+                f"X has {n_features} features, but the encoding was fitted to {self.encoder.n_features}. "
+                "Fit it to rows of the same kind."
+            )
+            raise ValueError(msg)
+        return self
+
+    def n_columns(self, n_features: int) -> int:  # noqa: ARG002
+        """Return how many columns are hashed."""
+        return self.encoder.n_outputs
+
+    def fitted(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:  # noqa: ARG002
+        """Return the encoder, with the names of these features."""
+        return self.encoder.named(encoder.names)
+
+
+Wanted = Encoding | AutoEncoding | FixedEncoding
+"""What an estimator's parameters come to."""
+
+
+def wanted_encoding(encoding: Any, scaling: str | None, *, uses_labels: bool, bias: float = 0.0) -> Wanted:
+    """Return what the parameters `encoding` and `scaling` of an estimator ask for."""
+    if scaling is not None:
+        return Encoding(scaling, clip=math.inf, bias=bias)
+    if isinstance(encoding, Encoder):
+        return FixedEncoding(encoding)
+    if isinstance(encoding, str):
+        if encoding == "auto":
+            return AutoEncoding(uses_labels, bias)
+        encoding = Encoding.parse(encoding)
+    if bias and not encoding.bias and not encoding.bins and not encoding.rotation:
+        encoding = Encoding(**{**{f.name: getattr(encoding, f.name) for f in fields(Encoding)}, "bias": bias})
+    return encoding  # type: ignore[no-any-return]
+
+
+def require_grid(shape: tuple[int, ...] | None, n_features: int) -> None:
+    """Refuse a shape that rows of so many features do not have."""
+    if shape is not None and math.prod(shape) != n_features:
+        msg = (
+            f"grid_shape={shape} has {math.prod(shape)} places, but X has {n_features} features. "
+            "Give the shape that a row has, such as (28, 28)."
+        )
+        raise ValueError(msg)
+
+
+def _grid(text: str) -> tuple[int, ...]:
+    """Return a shape such as 28x28."""
+    return tuple(int(part) for part in text.split("x"))
+
+
+_WORDS: dict[str, tuple[str, Any, Any]] = {
+    "bins": ("bins", int, BINS),
+    "relevance": ("relevance", float, RELEVANCE),
+    "rotation": ("rotation", int, ROTATION),
+    "clip": ("clip", float, CLIP),
+    "grid": ("grid_shape", _grid, None),
+}
+
+
+def _usual(scaling: Any, rotation: int) -> dict[str, Any]:
+    """Return what the fields are where nothing else was said."""
+    usual: dict[str, Any] = {f.name: f.default for f in fields(Encoding)}
+    usual["scaling"] = "common" if rotation else "standard"
+    usual["clip"] = CLIP if scaling == "standard" else math.inf
+    return usual
+
+
+def _require(is_true: object, name: str, expected: str, got: Any) -> None:
+    """Refuse a parameter."""
+    if not is_true:
+        msg = f"The {name!r} parameter of Encoding must be {expected}. Got {got!r} instead."
+        raise ValueError(msg)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from itertools import repeat
-from operator import truediv
 
 import numpy as np
 
@@ -29,6 +27,7 @@ class ColumnMoments:
     n_rows: int = 0
     sums: list[int] = field(default_factory=list)
     squares: list[int] = field(default_factory=list)
+    missing: Array | None = None  # rows in which each column has no value; None where all have one
 
     def __add__(self, other: ColumnMoments) -> ColumnMoments:
         """Return the moments of both sets of rows together."""
@@ -38,18 +37,30 @@ class ColumnMoments:
             self.n_rows + other.n_rows,
             [a + b for a, b in zip(self.sums, other.sums, strict=True)],
             [a + b for a, b in zip(self.squares, other.squares, strict=True)],
+            other.missing if self.missing is None else self.missing + (0 if other.missing is None else other.missing),
         )
 
+    def counts(self) -> list[int]:
+        """Return the number of values of each column, at least one."""
+        if self.missing is None:
+            return [self.n_rows] * len(self.sums)
+        return [max(1, self.n_rows - int(n)) for n in self.missing]
+
     def means(self) -> Array:
-        """Return the mean of each column, correctly rounded."""
-        return np.array(list(map(truediv, self.sums, repeat(self.n_rows << UNIT_BITS))))
+        """Return the mean of each column, correctly rounded; 0 where it has no value."""
+        return np.array([total / (n << UNIT_BITS) for total, n in zip(self.sums, self.counts(), strict=True)])
+
+    def are_constant(self) -> Array:
+        """Return which columns have no spread."""
+        parts = zip(self.sums, self.squares, self.counts(), strict=True)
+        return np.array([n * square == total * total for total, square, n in parts], bool)
 
     def deviations(self) -> Array:
         """Return the standard deviation of each column; 1 where a column is constant."""
-        scale = self.n_rows * self.n_rows << 2 * UNIT_BITS
         deviations = np.ones(len(self.sums))
-        for at, (total, square) in enumerate(zip(self.sums, self.squares, strict=True)):
-            spread = self.n_rows * square - total * total  # n * sum(x^2) - sum(x)^2 = n^2 * variance, in whole numbers
+        for at, (total, square, n) in enumerate(zip(self.sums, self.squares, self.counts(), strict=True)):
+            scale = n * n << 2 * UNIT_BITS
+            spread = n * square - total * total  # n * sum(x^2) - sum(x)^2 = n^2 * variance, in whole numbers
             try:
                 variance = spread / scale
             except OverflowError:  # of a float, while the deviation is within its range
@@ -63,8 +74,13 @@ class ColumnMoments:
 
 
 def column_moments(X: Array, weights: Weights) -> ColumnMoments:
-    """Add up the columns of `X` and their squares, each row as often as its weight says."""
+    """Add up the columns of `X` and their squares, each row as often as its weight says; without missing values."""
     total = ColumnMoments(int(weights.sum()))
+    if X.dtype.kind == "f":
+        is_missing = np.isnan(X)
+        if is_missing.any():
+            total.missing = weights @ is_missing
+            X = np.where(is_missing, X.dtype.type(0), X)
     add_up = _sums_of_bytes if X.dtype.kind in "bui" and X.dtype.itemsize == 1 else _exact_sums
     for begin in range(0, X.shape[1], COLUMNS_AT_ONCE):
         sums, squares = add_up(X[:, begin : begin + COLUMNS_AT_ONCE], weights)

@@ -1,7 +1,8 @@
-"""Columns less their means, and over their deviations."""
+"""Columns less their means, over their deviations, and cut off where they are far out."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 import numpy as np
@@ -12,14 +13,15 @@ from flybloom.core.encoding.step import Plan, Step, exactly
 
 
 class Standardise(Step):
-    """Subtracts a centre from each column, and divides by a scale if there is one; float32 comes out."""
+    """Subtracts a centre from each column, divides by a scale if there is one, and clips; float32 comes out."""
 
     kind = "standardise"
     ARRAYS = frozenset({"center", "scale"})
 
-    def __init__(self, center: Array, scale: Array | None) -> None:
+    def __init__(self, center: Array, scale: Array | None, clip: float = math.inf) -> None:
         self.center = center
         self.scale = scale
+        self.clip = clip
         self._factor = None if scale is None else 1.0 / scale
 
     def apply(self, rows: Features) -> Array:
@@ -30,14 +32,21 @@ class Standardise(Step):
             scaled *= self._factor
         with np.errstate(over="ignore"):  # what overflows is refused by the projection
             result: Array = scaled.astype(np.float32)
+        if self.clip < math.inf:
+            limit = np.float32(self.clip)
+            np.clip(result, -limit, limit, out=result)
         return result
+
+    def facts(self) -> dict[str, Any]:
+        """Return where values are cut off, if they are."""
+        return {} if self.clip == math.inf else {"clip": self.clip}
 
     def arrays(self) -> dict[str, Array]:
         """Return centre and scale."""
         return {"center": self.center} if self.scale is None else {"center": self.center, "scale": self.scale}
 
     @classmethod
-    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:  # noqa: ARG003
+    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:
         """Return the step, if there is one finite number for each column, and scales are positive."""
         for name, values in arrays.items():
             if values.dtype != np.float64 or values.shape != (n_inputs,):
@@ -50,18 +59,31 @@ class Standardise(Step):
         if "center" not in arrays or (scale is not None and not (scale > 0).all()):
             msg = "scale is not positive"
             raise ValueError(msg)
-        return cls(arrays["center"], scale)
+        clip = facts.get("clip", math.inf)
+        if type(clip) is not float or not clip > 0:
+            msg = "clip is not a number above 0"
+            raise ValueError(msg)
+        return cls(arrays["center"], scale, clip)
 
     def fields(self) -> dict[str, Any]:
         """Return centre and scale, under the names they have had since the first format of files."""
-        return {"center_": exactly(self.center), "scale_": None if self.scale is None else exactly(self.scale)}
+        fields = {"center_": exactly(self.center), "scale_": None if self.scale is None else exactly(self.scale)}
+        return fields if self.clip == math.inf else {**fields, "clip_": self.clip}
 
 
 class StandardisePlan(Plan):
-    """Takes centre and scale from the exact moments of the columns."""
+    """Takes centre and scale from the exact moments of the columns.
 
-    def __init__(self, *, with_scale: bool) -> None:
-        self.with_scale = with_scale
+    Parameters
+    ----------
+    scaling : {"center", "common", "standard"}
+        Whether there is no scale, the largest deviation for all columns, or the deviation of each.
+    clip : float
+        Where values are cut off, in units of the scale.
+    """
+
+    def __init__(self, scaling: str, clip: float = math.inf) -> None:
+        self.scaling, self.clip = scaling, float(clip)
 
     def measure(self, rows: Features, labels: Any, weights: Weights) -> ColumnMoments:  # noqa: ARG002
         """Return the moments of the columns."""
@@ -69,4 +91,10 @@ class StandardisePlan(Plan):
 
     def fit(self, n_inputs: int, measured: ColumnMoments) -> Standardise:  # noqa: ARG002
         """Return the step."""
-        return Standardise(measured.means(), measured.deviations() if self.with_scale else None)
+        if self.scaling == "center":
+            return Standardise(measured.means(), None, self.clip)
+        scale = measured.deviations()
+        if self.scaling == "common":
+            is_constant = measured.are_constant()
+            scale[:] = scale[~is_constant].max() if not is_constant.all() else 1.0
+        return Standardise(measured.means(), scale, self.clip)

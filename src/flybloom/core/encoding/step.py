@@ -18,11 +18,12 @@ class Step(ABC):
     """
 
     kind: ClassVar[str]
+    keeps_sparse: ClassVar[bool] = False  # whether sparse rows may come, and stay sparse
     ARRAYS: ClassVar[frozenset[str]] = frozenset()  # names that `arrays` may use; no two steps share one
 
     @abstractmethod
-    def apply(self, rows: Features) -> Array:
-        """Return the rows as the next step, or the hash, sees them."""
+    def apply(self, rows: Features) -> Features:
+        """Return the rows as the next step, or the hash, sees them. Missing values (NaN) may come and go out."""
 
     def n_outputs(self, n_inputs: int) -> int:
         """Return how many columns come out where so many go in."""
@@ -41,6 +42,10 @@ class Step(ABC):
     def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:
         """Return the step of these facts and arrays; ValueError where no step can have them."""
 
+    def traced_back(self, shares: Array, *, signed: bool) -> Array:  # noqa: ARG002
+        """Return what belongs to each column that goes in, of what belongs to each that comes out, row by row."""
+        return shares
+
     def fields(self) -> dict[str, Any]:
         """Return what tells this step from others, as JSON: different steps have different fields."""
         return {self.kind: {**self.facts(), **{name: exactly(values) for name, values in self.arrays().items()}}}
@@ -50,6 +55,7 @@ class Plan(ABC):
     """A step that is to be fitted, from sums over rows that add up: over blocks, threads and machines alike."""
 
     needs_rows: ClassVar[bool] = True
+    needs_labels: ClassVar[bool] = False
 
     def measure(self, rows: Features, labels: Any, weights: Weights) -> Any:
         """Return what these rows, encoded by the steps before, add to the sums."""

@@ -14,7 +14,7 @@ from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Features, Winners
 from flybloom.core.encoding.encoder import Encoder, array_names
 from flybloom.core.hashing.fingerprint import differences, fingerprint
-from flybloom.core.hashing.projection import VERSION, Projection
+from flybloom.core.hashing.projection import Projection
 from flybloom.exceptions import IncompatibleHashError
 
 SIZES = ("n_features_in_", "n_components_", "n_connections_", "n_winners_", "seed_")
@@ -45,6 +45,12 @@ class Hasher:
         """Travel without what follows from the rest."""
         return Hasher, (self.encoder, self.projection, self.n_winners)
 
+    @staticmethod
+    def of(encoder: Encoder, seed: int, sizes: tuple[int, int, int], *, signed: bool) -> Hasher:
+        """Return the hasher of an encoder, a seed, and sizes m, s and rho."""
+        m, s, rho = sizes
+        return Hasher(encoder, Projection(seed, encoder.n_outputs, m, s, signed, encoder.hashed_grid), rho)
+
     @property
     def n_components(self) -> int:
         """Number of components, m in the paper."""
@@ -74,7 +80,7 @@ class Hasher:
     def fields(self) -> dict[str, Any]:
         """Everything that the winners of a row depend on besides the row, as JSON."""
         return {
-            "hash_version": VERSION,
+            "hash_version": self.projection.version,
             **self.encoder.fields(),
             "n_components_": self.projection.n_components,
             "n_connections_": self.projection.n_connections,
@@ -93,7 +99,7 @@ class Hasher:
         steps, arrays = self.encoder.to_parts()
         names = self.encoder.names
         facts: dict[str, Any] = {
-            "hash_version": VERSION,
+            "hash_version": self.projection.version,
             "n_features_in_": self.encoder.n_features,
             "n_components_": self.n_components,
             "n_connections_": self.projection.n_connections,
@@ -104,6 +110,8 @@ class Hasher:
         }
         if any(entry != FIRST_STEP for entry in steps):  # the first format has no list of steps
             facts["encoding"] = steps
+        if self.encoder.grid_shape is not None:
+            facts |= {"encoding": steps, "grid_shape": list(self.encoder.grid_shape)}
         return facts, arrays
 
     @staticmethod
@@ -127,10 +135,14 @@ class Hasher:
         _require(isinstance(steps, list) and all(isinstance(step, dict) for step in steps), "its encoding is no list")
         own = {name for entry in steps for name in array_names(entry)}
         encoder = Encoder.from_parts(
-            d, None if names is None else tuple(names), steps, {name: arrays[name] for name in arrays if name in own}
+            d,
+            None if names is None else tuple(names),
+            steps,
+            {name: arrays[name] for name in arrays if name in own},
+            facts.get("grid_shape"),
         )
         _require(1 <= s <= encoder.n_outputs, f"n_connections_={s} is not between 1 and the {d} features")
-        hasher = Hasher(encoder, Projection(seed, encoder.n_outputs, m, s, facts["signed_"]), rho)
+        hasher = Hasher.of(encoder, seed, (m, s, rho), signed=facts["signed_"])
         return hasher, {name: arrays[name] for name in arrays if name not in own}
 
     def require_same(self, other: Hasher, action: str) -> None:
@@ -141,8 +153,8 @@ class Hasher:
         if found:
             msg = (
                 f"Cannot {action}: the two models hash differently. These differ: {'; '.join(found)}. "
-                "Models add up if all learn with the same random_state, sizes, features and scaling: "
-                "use scaling='none', or start each from a copy of one model."
+                "Models add up if all learn with the same random_state, sizes, features and encoding: "
+                "use encoding='none' or one that was fitted beforehand, or start each from a copy of one model."
             )
             raise IncompatibleHashError(msg)
 

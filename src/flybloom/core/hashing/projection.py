@@ -15,6 +15,9 @@ from flybloom._internal.typing import Array, Features, Winners
 VERSION = 1
 """Version of how connections follow from a seed; a change would change every hash."""
 
+WINDOW_VERSION = 2
+"""Version of how connections within windows follow from a seed; only where rows have a grid."""
+
 FEW_ROWS = 16  # up to here narrow strips of rows waste less than they cost
 NARROW, WIDE = (0,) * 3, (0,) * 5  # strips of 8 and of 32 rows, see dense_winners
 LOWEST_FLOAT, HIGHEST_FLOAT = -0x7F800001, 0x7F800000  # minus and plus infinity as ordered integers
@@ -45,6 +48,9 @@ class Projection:
         d, m and s in the paper.
     signed : bool
         Whether each connection gets a random sign; the features stay the same.
+    grid : tuple of int or None
+        Height, width and channels of the rows, where each component is to see a random window of them. Windows have
+        room for all connections, so here those of a smaller s are others.
     """
 
     seed: int
@@ -52,10 +58,16 @@ class Projection:
     n_components: int
     n_connections: int
     signed: bool
+    grid: tuple[int, ...] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel without the connections: they follow from the rest."""
-        return Projection, (self.seed, self.n_features, self.n_components, self.n_connections, self.signed)
+        return Projection, (self.seed, self.n_features, self.n_components, self.n_connections, self.signed, self.grid)
+
+    @property
+    def version(self) -> int:
+        """Version of how connections follow from the seed."""
+        return VERSION if self.grid is None else WINDOW_VERSION
 
     @property
     def n_bytes(self) -> int:
@@ -72,6 +84,12 @@ class Projection:
         """Connections as the kernels read them: ``[j // 8, k, j % 8]``, plus n_features where negative."""
         octet = _kernels.connections.OCTET
         packed = np.zeros((-(-self.n_components // octet), self.n_connections, octet), self._dtype())
+        if self.grid is not None:
+            shape, sides = np.array(self.grid), window_sides(self.grid, self.n_connections)
+            _kernels.connections.draw_window_connections(
+                np.uint64(self.seed), np.uint64(WINDOW_VERSION), shape, sides, self.signed, self.n_components, packed
+            )
+            return packed
         _kernels.connections.draw_connections(
             np.uint64(self.seed), np.uint64(VERSION), self.n_features, self.signed, 0, self.n_components, packed
         )
@@ -211,3 +229,15 @@ class Projection:
                 "float32. Scale the data, for example with scaling='standard'."
             )
             raise ValueError(msg)
+
+
+def window_sides(grid: tuple[int, ...], n_connections: int) -> Array:
+    """Return the least and the largest height, then width, of a window: from a ninth to a half of the grid.
+
+    Where not even the largest has room for all connections, up to the whole of it.
+    """
+    height, width, channels = grid
+    sides = [(max(1, (side + 4) // 9), max(1, (side + 1) // 2)) for side in (height, width)]
+    if sides[0][1] * sides[1][1] * channels < n_connections:
+        sides = [(least, side) for (least, _), side in zip(sides, (height, width), strict=True)]
+    return np.array(sides).ravel()

@@ -28,19 +28,27 @@ class Sizes:
 
     needs_n_rows: ClassVar[bool] = False  # whether sizes follow the number of rows as well
 
-    def for_features(self, n_features: int, n_rows: int | None = None) -> tuple[int, int, int]:  # noqa: ARG002
+    def for_features(
+        self,
+        n_features: int,
+        n_columns: int | None = None,
+        n_rows: int | None = None,  # noqa: ARG002
+    ) -> tuple[int, int, int]:
         """Return m, s and rho for so many features: ints as they are, floats as multiples or shares, at least one.
 
-        What does not fit the features is refused.
+        What does not fit the features is refused. Where an encoding makes more or fewer columns of the features,
+        connections are counted in these.
         """
+        n_hashed = n_features if n_columns is None else n_columns
         m, s, rho = self.n_components, self.n_connections, self.n_winners
         m = AUTO_COMPONENTS if m == "auto" else max(1, round(m * n_features)) if isinstance(m, FLOATS) else int(m)
         if s == "auto":
-            s = max(1, min(round(n_features / 2), AUTO_CONNECTIONS))
-        s = max(1, round(s * n_features)) if isinstance(s, FLOATS) else int(s)
-        if s > n_features:
+            s = max(1, min(round(n_hashed / 2), AUTO_CONNECTIONS))
+        s = max(1, round(s * n_hashed)) if isinstance(s, FLOATS) else int(s)
+        if s > n_hashed:
+            columns = "feature(s) of X" if n_hashed == n_features else "column(s) that the encoding makes of X"
             msg = (
-                f"n_connections={s} exceeds the {n_features} feature(s) of X. "
+                f"n_connections={s} exceeds the {n_hashed} {columns}. "
                 "Lower n_connections, or pass a float for a share of the features."
             )
             raise ValueError(msg)
@@ -62,10 +70,13 @@ class PairSizes(Sizes):
         """Whether the number of components follows the number of rows."""
         return bool(self.n_components == "auto")
 
-    def for_features(self, n_features: int, n_rows: int | None = None) -> tuple[int, int, int]:
+    def for_features(
+        self, n_features: int, n_columns: int | None = None, n_rows: int | None = None
+    ) -> tuple[int, int, int]:
         """Return m, s and rho for so many features and rows."""
         m, rho = self.n_components, self.n_winners
         if m == "auto":
             few, many = PAIR_ROWS
             m = PAIR_COMPONENTS[0 if n_rows is not None and n_rows <= few else 2 if (n_rows or 0) > many else 1]
-        return Sizes(m, self.n_connections, PAIR_WINNERS if rho == "auto" else rho).for_features(n_features)
+        sizes = Sizes(m, self.n_connections, PAIR_WINNERS if rho == "auto" else rho)
+        return sizes.for_features(n_features, n_columns)

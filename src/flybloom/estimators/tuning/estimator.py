@@ -20,7 +20,6 @@ from flybloom._internal.validation import check_labels, check_new_rows, resolve_
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.hashing.projection import Projection
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class_weight, require_weights_for
 from flybloom.core.recipe import Learned, Recipe
@@ -92,8 +91,21 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     signed : bool, default=True
         Whether each connection has a random sign.
 
-    scaling : {"none", "center", "standard"}, default="standard"
-        What is done to the columns before hashing, learned once from all rows.
+    encoding : str, Encoding or Encoder, default="auto"
+        What the hash sees of the columns; see `Encoding` and docs/encodings.md.
+
+        - If "auto", up to 100 columns become 5 soft bins each, more are standardised and clipped, sparse rows are taken
+          as they are, and columns are weighed by their relevance to the labels; the last not with ``cv="loo"``, where a
+          row would be judged by weights that its own label has a part in.
+        - If "none", the rows as they come, as in the paper: integers are summed as integers.
+        - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
+        - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
+
+        Missing values (NaN) add nothing to a sum.
+
+    scaling : {"none", "center", "standard"} or None, default=None
+        An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
+        as well.
 
     max_memory : int or None, default=None
         Bytes that a fit may need; see `estimate_memory`. None is what the machine has available. A fit that would need
@@ -187,7 +199,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: ["array-like", Integral, Real, StrOptions(set(WORDS))] for name in NAMES},
-        **{name: HASH_PARAMETERS[name] for name in ("signed", "scaling", "random_state", "n_jobs")},
+        **{name: HASH_PARAMETERS[name] for name in ("signed", "encoding", "scaling", "random_state", "n_jobs")},
         "class_weight": CLASSIFIER_PARAMETERS["class_weight"],
         "cv": ["cv_object", StrOptions({"loo"})],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
@@ -206,7 +218,8 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         scoring: Any = None,
         class_weight: ClassWeight = None,
         signed: bool = True,
-        scaling: str = "standard",
+        encoding: Any = "auto",
+        scaling: str | None = None,
         max_memory: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -220,6 +233,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         self.scoring = scoring
         self.class_weight = class_weight
         self.signed = signed
+        self.encoding = encoding
         self.scaling = scaling
         self.max_memory = max_memory
         self.random_state = random_state
@@ -266,7 +280,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         self._require_memory(X, classes.size)
         ones = np.ones(X.shape[0], np.int64)
         encoder = recipe.hasher(
-            Encoder(X.shape[1], names), lambda plan, encoder: plan.measure(encoder.encode(X), y, ones)
+            Encoder(X.shape[1], names), lambda plan, encoder: encoder.measure(plan, X, y, ones)
         ).encoder
         self._search(X, y, codes, classes, splits, encoder, recipe)
         return self
@@ -457,7 +471,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         score = make_scorer(self.scoring, X, y, classes, class_weight)
 
         def hasher(m: int, s: int, rho: int) -> Hasher:
-            return Hasher(encoder, Projection(recipe.seed, encoder.n_outputs, m, s, recipe.signed), rho)
+            return Hasher.of(encoder, recipe.seed, (m, s, rho), signed=recipe.signed)
 
         def hash_rows(m: int, s: int, rho: int) -> Winners:
             return hasher(m, s, rho).winners(X, self.n_jobs)
@@ -482,6 +496,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
             **self.best_params_,
             class_weight=self.class_weight,
             signed=self.signed,
+            encoding=self.encoding,
             scaling=self.scaling,
             temperature=temperature,
             random_state=learned.hasher.projection.seed,

@@ -1,0 +1,96 @@
+"""Soft bins: a column becomes several, each of which is high near one value.
+
+The winners of a hash follow from the direction of a row and not from its length. With few columns that loses what
+matters: rows near the middle and far from it look alike. Of soft bins all rows have about the same length.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from flybloom import _kernels
+from flybloom._internal.typing import Array, Features, Weights
+from flybloom.core.encoding.moments import ColumnMoments, column_moments
+from flybloom.core.encoding.step import Plan, Step
+
+MIN_BINS, MAX_BINS = 2, 1024
+
+
+class SoftBins(Step):
+    """Hat functions of each column on even knots from -limit to limit, less their means; float32 comes out.
+
+    A missing value has no bin: it becomes zeros, which add nothing to a sum.
+    """
+
+    kind = "bins"
+    ARRAYS = frozenset({"bin_means"})
+
+    def __init__(self, n_bins: int, limit: float, means: Array) -> None:
+        self.n_bins, self.limit, self.means = n_bins, limit, means
+
+    def apply(self, rows: Features) -> Array:
+        """Return the bins of all columns, those of a column side by side."""
+        rows = np.ascontiguousarray(rows, np.float32)
+        out = np.empty((rows.shape[0], rows.shape[1] * self.n_bins), np.float32)
+        _kernels.encode.soft_bins(rows, self.n_bins, np.float32(self.limit), self.means, out)
+        return out
+
+    def n_outputs(self, n_inputs: int) -> int:
+        """Return the number of bins of all columns."""
+        return n_inputs * self.n_bins
+
+    def facts(self) -> dict[str, Any]:
+        """Return number and range of the bins."""
+        return {"bins": self.n_bins, "limit": self.limit}
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the mean of each bin."""
+        return {"bin_means": self.means}
+
+    @classmethod
+    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:
+        """Return the step, if there is one mean from 0 to 1 for each bin."""
+        n_bins, limit, means = facts.get("bins"), facts.get("limit"), arrays.get("bin_means")
+        if (
+            type(n_bins) is not int
+            or not MIN_BINS <= n_bins <= MAX_BINS
+            or type(limit) is not float
+            or not 0 < limit < np.inf
+        ):
+            msg = "its bins have no number or no range"
+            raise ValueError(msg)
+        if means is None or means.dtype != np.float32 or means.shape != (n_inputs * n_bins,):
+            msg = "bin_means is not one float32 for each bin"
+            raise ValueError(msg)
+        if not ((means >= 0) & (means <= 1)).all():
+            msg = "bin_means holds values that are no means of bins"
+            raise ValueError(msg)
+        return cls(n_bins, limit, means)
+
+    def traced_back(self, shares: Array, *, signed: bool) -> Array:
+        """Return the share of each column: the sum over its bins; with signs, each as far as its knot is from 0."""
+        by_bin = shares.reshape(len(shares), -1, self.n_bins)
+        knots = np.linspace(-1, 1, self.n_bins) if signed else np.ones(self.n_bins)
+        return np.asarray((by_bin * knots).sum(axis=2))
+
+
+class SoftBinsPlan(Plan):
+    """Takes the means of the bins from their exact sums."""
+
+    def __init__(self, n_bins: int, limit: float) -> None:
+        self.n_bins, self.limit = n_bins, float(limit)
+
+    def measure(self, rows: Features, labels: Any, weights: Weights) -> ColumnMoments:  # noqa: ARG002
+        """Return the sums of all bins; of a missing value there are none."""
+        means = np.zeros(rows.shape[1] * self.n_bins, np.float32)
+        bins = SoftBins(self.n_bins, self.limit, means).apply(rows)
+        is_missing = np.isnan(rows)
+        if is_missing.any():
+            bins[np.repeat(is_missing, self.n_bins, axis=1)] = np.nan
+        return column_moments(bins, weights)
+
+    def fit(self, n_inputs: int, measured: ColumnMoments) -> SoftBins:  # noqa: ARG002
+        """Return the step."""
+        return SoftBins(self.n_bins, self.limit, measured.means().astype(np.float32))

@@ -1,0 +1,134 @@
+"""The leading principal components of the columns: few columns that hold most of what many have.
+
+Rows and rotation are whole numbers of limited size, so that every product and sum is exact in float64: the same for one
+row and for many, on any machine. The rotation itself comes from an eigenvalue solver, whose last bits may differ
+between machines; so it is found once, rounded, and kept in the model and its file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import linalg
+
+from flybloom._internal.typing import Array, Features, Weights
+from flybloom.core.encoding.step import Plan, Step
+
+UNIT = 2**8  # whole numbers to one unit of a row
+LARGEST = 2**12  # of a row: 16 units; beyond, values are cut off
+GRAIN = 2**18  # whole numbers to one of the rotation; 2**12 * 2**18 * 2**22 columns stay below 2**53
+MAX_WEIGHT = 2**29  # LARGEST**2 * MAX_WEIGHT = 2**53: rows that one product may hold
+ROWS_AT_ONCE = 4096
+
+
+class Rotation(Step):
+    """Multiplies rows by a matrix of whole numbers, one column for each component; float32 comes out."""
+
+    kind = "rotation"
+    ARRAYS = frozenset({"rotation"})
+
+    def __init__(self, matrix: Array) -> None:
+        self.matrix = matrix  # int32, of shape (columns, components), in units of 1 / GRAIN
+        self._factor = matrix.astype(np.float64)
+
+    def apply(self, rows: Features) -> Array:
+        """Return the components of rows."""
+        rotated = whole(rows) @ self._factor  # exact
+        rotated *= 1.0 / (UNIT * GRAIN)
+        return rotated.astype(np.float32)
+
+    def n_outputs(self, n_inputs: int) -> int:  # noqa: ARG002
+        """Return the number of components."""
+        return int(self.matrix.shape[1])
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the matrix."""
+        return {"rotation": self.matrix}
+
+    @classmethod
+    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:  # noqa: ARG003
+        """Return the step, if there is a matrix of numbers from -1 to 1."""
+        matrix = arrays.get("rotation")
+        is_right = (
+            matrix is not None
+            and matrix.dtype == np.int32
+            and matrix.ndim == 2  # noqa: PLR2004
+            and matrix.shape[0] == n_inputs
+            and 1 <= matrix.shape[1] <= n_inputs
+            and bool((np.abs(matrix.astype(np.int64)) <= GRAIN).all())
+        )
+        if not is_right or matrix is None:
+            msg = "rotation is not a matrix of whole numbers with a row for each column"
+            raise ValueError(msg)
+        return cls(matrix)
+
+    def traced_back(self, shares: Array, *, signed: bool) -> Array:
+        """Return the share of each column: with signs as it is rotated, else by the squares of its entries."""
+        matrix = self._factor / GRAIN
+        if signed:
+            return np.asarray(shares @ matrix.T)
+        squares = matrix**2
+        return np.asarray(shares @ (squares / np.maximum(squares.sum(axis=0), 1e-300)).T)
+
+
+@dataclass
+class Products:
+    """Whole-number sums of rows and of the products of each two columns; those of parts add up."""
+
+    n_rows: int
+    sums: Array
+    products: Array
+
+    def __add__(self, other: Products) -> Products:
+        """Return the sums of both sets of rows together."""
+        n_rows = self.n_rows + other.n_rows
+        if n_rows < 2**62 // LARGEST**2:
+            return Products(n_rows, self.sums + other.sums, self.products + other.products)
+        parts = (self.sums, other.sums, self.products, other.products)
+        a, b, c, d = (part.astype(object) for part in parts)  # whole numbers of any size
+        return Products(n_rows, a + b, c + d)
+
+    def covariance(self) -> Array:
+        """Return the covariance of the columns."""
+        mean = self.sums.astype(float) / self.n_rows
+        return self.products.astype(float) / self.n_rows - np.outer(mean, mean)
+
+
+class RotationPlan(Plan):
+    """Takes the rotation from the exact covariance of the columns."""
+
+    def __init__(self, n_components: int) -> None:
+        self.n_components = n_components
+
+    def measure(self, rows: Features, labels: Any, weights: Weights) -> Products:  # noqa: ARG002
+        """Return the sums of products of these rows."""
+        d = rows.shape[1]
+        n_rows = int(weights.sum())
+        dtype: Any = np.int64 if n_rows < 2**62 // LARGEST**2 else object
+        sums, products = np.zeros(d, dtype), np.zeros((d, d), dtype)
+        step = max(1, min(ROWS_AT_ONCE, MAX_WEIGHT // max(1, int(weights.max(initial=1)))))
+        for begin in range(0, rows.shape[0], step):
+            q, weight = whole(rows[begin : begin + step]), weights[begin : begin + step]
+            weighted = q if (weight == 1).all() else q * weight[:, None]
+            sums += weighted.sum(axis=0).astype(np.int64)
+            products += (q.T @ weighted).astype(np.int64)  # exact
+        return Products(n_rows, sums, products)
+
+    def fit(self, n_inputs: int, measured: Products) -> Rotation:
+        """Return the step: the components of largest variance first, the largest entry of each positive."""
+        n = min(self.n_components, n_inputs)
+        _, vectors = linalg.eigh(measured.covariance(), subset_by_index=[n_inputs - n, n_inputs - 1])
+        vectors = vectors[:, ::-1]
+        largest = np.abs(vectors).argmax(axis=0)
+        vectors = vectors * np.where(vectors[largest, np.arange(n)] < 0, -1.0, 1.0)
+        return Rotation(np.ascontiguousarray(np.rint(vectors * GRAIN), np.int32))
+
+
+def whole(rows: Features) -> Array:
+    """Return rows as whole numbers of limited size in float64; a missing value is 0, the mean."""
+    scaled = np.asarray(rows, np.float64) * UNIT
+    np.rint(scaled, out=scaled)
+    np.clip(scaled, -LARGEST, LARGEST, out=scaled)
+    return np.nan_to_num(scaled, copy=False, nan=0.0) if np.isnan(scaled).any() else scaled
