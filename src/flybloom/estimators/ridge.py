@@ -55,21 +55,21 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
 
         - If int, exactly that many.
         - If float, that multiple of the number of features.
-        - If "auto", 1024 for up to 5000 rows in the first block or `fit`, 2048 for up to 20 000, 4096 for more.
+        - If "auto", 1024 for up to 1000 rows in the first block or `fit`, 2048 for up to 20 000, 4096 for more.
 
     n_connections : int, float or "auto", default="auto"
         How many features each component sums.
 
         - If int, exactly that many.
         - If float, that share of the features, at least one.
-        - If "auto", half of the features, at most 64.
+        - If "auto", half of the columns that are hashed, at most 16; at most 64 where there are more than 256.
 
     n_winners : int, float or "auto", default="auto"
         How many components win in each row.
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
-        - If "auto", a sixteenth of the components.
+        - If "auto", an eighth of the components.
 
     alpha : float or "gcv", default="gcv"
         How strongly weights are shrunk, as a multiple of the mean eigenvalue of the pairs. "gcv" chooses it by
@@ -422,7 +422,7 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
                 shares = explanation.feature_shares(
                     rows, winners, codes, connections, signs, places, table, of_familiarity=False
                 )
-                result[block] = shares * winners.shape[1]  # a sum over winners, not a mean
+                result[block] = hasher.encoder.traced_back(shares * winners.shape[1])  # a sum over winners, no mean
 
             hasher.for_each_block(X, divide, self.n_jobs)
         return result

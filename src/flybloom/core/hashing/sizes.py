@@ -12,8 +12,9 @@ AUTO_COMPONENTS = 32768
 AUTO_CONNECTIONS = 64
 AUTO_WINNERS = 128
 PAIR_COMPONENTS = (1024, 2048, 4096)
-PAIR_ROWS = (5_000, 20_000)  # up to which there are so few, and so many
-PAIR_WINNERS = 1 / 16
+PAIR_ROWS = (1_000, 20_000)  # up to which there are so few, and so many
+PAIR_WINNERS = 1 / 8
+PAIR_CONNECTIONS, MANY_COLUMNS = 16, 256  # with so many columns, connections are those of first-order counts
 
 FLOATS = (float, np.floating)
 
@@ -78,5 +79,8 @@ class PairSizes(Sizes):
         if m == "auto":
             few, many = PAIR_ROWS
             m = PAIR_COMPONENTS[0 if n_rows is not None and n_rows <= few else 2 if (n_rows or 0) > many else 1]
-        sizes = Sizes(m, self.n_connections, PAIR_WINNERS if rho == "auto" else rho)
+        s, n_hashed = self.n_connections, n_features if n_columns is None else n_columns
+        if s == "auto" and n_hashed <= MANY_COLUMNS:
+            s = max(1, min(round(n_hashed / 2), PAIR_CONNECTIONS))
+        sizes = Sizes(m, s, PAIR_WINNERS if rho == "auto" else rho)
         return sizes.for_features(n_features, n_columns)

@@ -21,7 +21,9 @@ from flybloom import _kernels
 from flybloom._internal.typing import Array, Codes, Winners
 from flybloom.core.counts.pairs import PairCounts
 
-ALPHAS = tuple(10.0 ** (k / 2) for k in range(-8, 5))  # multiples of the mean eigenvalue that are tried
+ALPHAS = tuple(10.0 ** (k / 2) for k in range(-6, 4))  # multiples of the mean eigenvalue that are tried
+LEAST_ALPHA = 0.1  # of these, for few rows: twins of rows, which are not left out with them, would ask for less
+MANY_ROWS = 10  # times the components; from here on less is allowed
 FLAT = 1e-3  # relative gain of a further step that is not worth its factorisation
 LEAST_UNIT = 1e-3  # of the mean eigenvalue, for data without any variance
 MAX_DOUBLE = 2048  # components up to which factors are in double precision, and degrees of freedom are exact
@@ -168,12 +170,13 @@ def _least_gcv(system: _System, tried: dict[float, float]) -> tuple[float, Array
                 kept = at, factor
         return tried[ALPHAS[at]]
 
-    at, step = len(ALPHAS) // 2, 2
+    least = 0 if system.n_rows >= MANY_ROWS * system.mean.size else ALPHAS.index(LEAST_ALPHA)
+    at, step = ALPHAS.index(LEAST_ALPHA) + (1 if least else 0), 2
     while step > 0:
         here = value(at)
         for direction in (-1, 1):
             there, has_moved = at + direction * step, False
-            while 0 <= there < len(ALPHAS) and value(there) < here * (1.0 - FLAT):
+            while least <= there < len(ALPHAS) and value(there) < here * (1.0 - FLAT):
                 at, here, has_moved = there, value(there), True
                 there = at + direction * step
             if has_moved:
