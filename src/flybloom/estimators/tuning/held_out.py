@@ -107,15 +107,10 @@ class HeldOutCounts:
         self._ignored = np.zeros(self.class_count.size, np.int64)  # rows of each class are known anyway
 
     def grow(self, n_winners: int) -> None:
-        """Count the winners up to rho as well; see `start_anew` for fewer."""
+        """Count the winners up to rho as well."""
         everything = np.arange(self.codes.size)
         self._add(everything, np.ones(self.codes.size, np.int64), slice(self.n_winners, n_winners))
         self.n_winners = n_winners
-
-    def start_anew(self) -> None:
-        """Forget all counts."""
-        self.n_winners = 0
-        self.counts[:] = 0
 
     @contextmanager
     def without(self, split: Split) -> Iterator[None]:
