@@ -15,7 +15,7 @@ import numpy as np
 from flybloom import _kernels
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Weights, Winners
-from flybloom.core.counts.columns import add_rows, count_dtype
+from flybloom.core.counts.columns import count_dtype
 from flybloom.core.readout import filters
 from flybloom.core.readout.class_weight import ClassWeight, class_weights, left_out_weights
 from flybloom.core.readout.weight_table import decay_table, table_of_decays
@@ -181,7 +181,9 @@ class HeldOutCounts:
         for begin in range(0, rows.size, ROWS_AT_ONCE):
             chunk = rows[begin : begin + ROWS_AT_ONCE]
             winners = np.ascontiguousarray(self.winners[chunk, columns])
-            add_rows(winners, self.codes[chunk], copies[begin : begin + ROWS_AT_ONCE], self.counts, self._ignored)
+            _kernels.count.add_counts(
+                winners, self.codes[chunk], copies[begin : begin + ROWS_AT_ONCE], self.counts, self._ignored
+            )
 
 
 def _weight_tables(decays: Sequence[float], class_count: Array, counts: CountTable) -> Array:
