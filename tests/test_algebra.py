@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
-from flybloom import FlyBloomClassifier
+from flybloom import FlyBloomClassifier, FlyBloomNovelty
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 
 
@@ -63,6 +63,19 @@ def test_models_that_were_never_fitted_cannot_be_merged(digits):
         small().merge(model)
     with pytest.raises(TypeError):
         model + 1
+
+
+@pytest.mark.parametrize("estimator", [FlyBloomClassifier, FlyBloomNovelty])
+def test_no_sum_of_counts_wraps_around(estimator):
+    """Beyond 2**62 rows of a class it is refused, and both models stay as they were."""
+    model = estimator(20, scaling="none", random_state=0).fit(np.eye(4), [0, 1, 0, 1])
+    for _ in range(60 if estimator is FlyBloomNovelty else 61):  # which sees four rows of a kind, or two of each class
+        model.merge(model)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=r"More than 2\*\*62 rows"):
+        model.merge(model)
+    assert pickle.dumps(model) == before
+    assert (model.counts_ >= 0).all()
 
 
 def test_scoring_parameters_may_differ_and_stay_those_of_the_first(digits):

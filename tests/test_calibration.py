@@ -6,8 +6,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
 from flybloom.estimators.tuning.calibration import (
-    LEAST_TEMPERATURE,
-    MOST_TEMPERATURE,
+    MAX_TEMPERATURE,
+    MIN_TEMPERATURE,
     expected_calibration_error,
     fitted_temperature,
 )
@@ -50,8 +50,8 @@ def test_rows_of_unknown_classes_and_untested_rows_do_not_count(rng):
 def test_limits_hold_where_there_is_no_minimum():
     """All right, all wrong, nothing to tell."""
     novelty = np.array([[0.1, 0.9], [0.8, 0.2]])
-    assert fitted_temperature(novelty, np.array([0, 1])) == LEAST_TEMPERATURE
-    assert fitted_temperature(novelty, np.array([1, 0])) == MOST_TEMPERATURE
+    assert fitted_temperature(novelty, np.array([0, 1])) == MIN_TEMPERATURE
+    assert fitted_temperature(novelty, np.array([1, 0])) == MAX_TEMPERATURE
     assert fitted_temperature(np.full((2, 2), 0.5), np.array([1, 0])) == 1.0
     assert fitted_temperature(np.full((1, 2), np.nan), np.array([0])) == 1.0
 

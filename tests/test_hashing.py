@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from flybloom import FlyHash
+from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyHash
 
 
 def test_sizes_are_resolved(digits):
@@ -90,6 +90,28 @@ def test_sparse_rows_cannot_be_centred(digits):
     for scaling in ("center", "standard"):
         with pytest.raises(ValueError, match="Cannot center sparse matrices"):
             FlyHash(scaling=scaling).fit(X)
+
+
+@pytest.mark.parametrize("estimator", [FlyHash, FlyBloomClassifier, FlyBloomNovelty])
+def test_what_was_centred_stays_centred(digits, estimator):
+    """A scaling that is set after fit is one for the next fit; until then sparse rows are refused in words."""
+    X, y = digits
+    model = estimator(50, random_state=0).fit(X, y).set_params(scaling="none")
+    ask = model.winners if estimator is FlyHash else model.predict
+    with pytest.raises(ValueError, match="Cannot center sparse matrices"):
+        ask(sparse.csr_matrix(X))
+    assert_array_equal(ask(X), ask(X.copy()))
+
+
+def test_huge_values_are_standardised(rng):
+    """Up to the largest float; exact sums know no overflow."""
+    X = rng.standard_normal((60, 5))
+    for factor in (2.0**1000, 2.0**-1000):
+        hasher = FlyHash(90, random_state=0).fit(X * factor)
+        np.testing.assert_allclose(hasher.scale_ / factor, X.std(axis=0), rtol=1e-14)
+        assert_array_equal(hasher.winners(X * factor), FlyHash(90, random_state=0).fit(X).winners(X))
+    X[3, 2] = 1e300
+    assert FlyHash(90, random_state=0).fit(X).scale_[2] == pytest.approx(1e300 * np.sqrt(59) / 60)
 
 
 def test_duplicate_entries_are_added_up():

@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 from sklearn.metrics import roc_auc_score
 
 from flybloom import FlyBloomNovelty
+from flybloom.exceptions import IncompatibleHashError
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,15 @@ def test_bias_columns_show_how_far_a_row_is(rng):
     without = FlyBloomNovelty(bias_columns=0, random_state=0).fit(X)
     assert (with_anchors.novelty(far) > with_anchors.novelty(near) + 0.1).mean() > 0.9
     assert abs(without.novelty(far) - without.novelty(near)).max() < 0.01
+
+
+def test_detectors_with_other_bias_columns_hash_differently(digits_split):
+    """They have other names, and are not merged."""
+    a, b = (FlyBloomNovelty(50, bias_columns=share, random_state=0).fit(digits_split[0]) for share in (0.1, 0.5))
+    with a.reading_learned() as mine, b.reading_learned() as theirs:
+        assert mine.hasher.fingerprint != theirs.hasher.fingerprint
+    with pytest.raises(IncompatibleHashError, match=r"bias_columns"):
+        a.merge(b)
 
 
 def test_calibrate_sets_the_threshold_from_rows_held_out(digits_split):

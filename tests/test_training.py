@@ -1,5 +1,7 @@
 """Training from sources: the same model as fit, and as if nothing had happened after any interruption."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -178,6 +180,48 @@ def test_a_source_without_rows_is_refused(tmp_path):
     for scaling in ("none", "standard"):
         with pytest.raises(SourceError, match=r"a.csv: no rows. Expected at least one"):
             train(FlyBloomClassifier(scaling=scaling), tmp_path / "a.csv", "y")
+
+
+def learned_with(way, model, X, y):
+    """The model after learning these rows in one of the three ways."""
+    if way == "fit":
+        return model.fit(X, y)
+    if way == "train":
+        return train(model, (X, y), "y", block_rows=100)
+    da = pytest.importorskip("dask.array")
+    distributed = pytest.importorskip("flybloom.distributed")
+    return distributed.fit(model, da.from_array(X, chunks=(100, 64)), da.from_array(y, chunks=100))
+
+
+@pytest.mark.parametrize("scaling", ["none", "standard"])
+@pytest.mark.parametrize("way", ["fit", "train", "distributed"])
+def test_every_way_to_learn_from_scratch_has_the_rules_of_fit(digits, way, scaling):
+    """One class, or class weights for other labels, are refused, and the model stays as it was."""
+    X, y = digits[0][:300], digits[1][:300]
+    model = clone(SMALL).set_params(scaling=scaling)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=r"FlyBloomClassifier.fit needs rows of at least 2 classes. Got one class"):
+        learned_with(way, model, X, np.zeros_like(y))
+    assert pickle.dumps(model) == before
+    model.set_params(class_weight={"three": 2.0})
+    with pytest.raises(ValueError, match=r"must name labels of y. Got \['three'\] instead, while .* have no weight"):
+        learned_with(way, model, X, y)
+    assert not hasattr(model, "classes_")
+    model.set_params(class_weight={3: 2.0})
+    assert_same_model(learned_with(way, model, X, y), clone(model).fit(X, y))
+
+
+@pytest.mark.parametrize("scaling", ["none", "standard"])
+def test_a_training_that_fails_leaves_the_model_as_it_was(frame, folder, scaling):
+    """Whether it had learned anything before or not; the fault may be in the last row."""
+    frame[:1].assign(p5=np.nan).to_parquet(folder / "9.parquet")
+    X, y = frame.drop(columns="label"), frame["label"]
+    for model in (clone(SMALL), clone(SMALL).fit(X[:50], y[:50])):
+        model.set_params(scaling=scaling)
+        before = pickle.dumps(model)
+        with pytest.raises(SourceError, match=r"9.parquet.*p5"):
+            train(model, folder, "label", block_rows=128)
+        assert pickle.dumps(model) == before
 
 
 def test_sparse_rows_need_no_scaling(tmp_path):

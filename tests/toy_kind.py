@@ -5,7 +5,6 @@ from typing import Any, Self
 import numpy as np
 
 from flybloom._internal.typing import Array
-from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.files.registry import register
@@ -49,8 +48,3 @@ class HourModel(CountingEstimator):
         rows, hasher = self._check_scoring(X)
         with self.reading_learned() as learned:
             return learned.counts.table[hasher.winners(rows)].sum(axis=1).argmax(axis=1)
-
-    @staticmethod
-    def _check_labels(y: Any, n_rows: int) -> Array:
-        """Hours are labels like others."""
-        return check_labels(y, n_rows)

@@ -143,6 +143,52 @@ def test_train_can_be_resumed(data, model, tmp_path):
     assert "random_state was '0' and is '1'" in run(*arguments, "--resume", "--seed", "1", code=6)
 
 
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--components", "77"], "--components"),
+        (["--seed", "5", "--scaling", "none"], "--scaling, --seed"),
+        (["--winners", "5", "--connections", "9"], "--connections, --winners"),
+        (["--unsigned"], "--unsigned"),
+    ],
+)
+def test_what_like_fixes_cannot_be_given_beside_it(data, model, tmp_path, options, named):
+    """Rather than being ignored; what only matters when scoring is taken."""
+    like = ["train", data, "-t", "label", "-o", tmp_path / "new.fly", "--like", model]
+    assert named in run(*like, *options, code=2, env={"COLUMNS": "300"})
+    assert not (tmp_path / "new.fly").exists()
+    run(*like, "--decay", "0.9")
+    loaded = flybloom.load(tmp_path / "new.fly")
+    assert loaded.decay == 0.9
+    assert_same_model(loaded, flybloom.load(model))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--resume"],
+        ["--checkpoint", "saved"],
+        ["--every", "9s"],
+        ["--single-pass"],
+        ["--block-rows", "64"],
+        ["-j", "2"],
+    ],
+)
+def test_what_a_cluster_does_not_do_cannot_be_asked_of_it(data, tmp_path, options):
+    """Before there is any cluster."""
+    train = ["train", data, "-t", "label", "-o", tmp_path / "new.fly", "--cluster", "nowhere:1"]
+    named = "--jobs" if options[0] == "-j" else options[0]
+    assert named in run(*train, *options, code=2, env={"COLUMNS": "300"})
+    assert not (tmp_path / "new.fly").exists()
+
+
+def test_equal_models_have_equal_files(data, model, tmp_path):
+    """However many threads have learned them."""
+    run("train", data, "-t", "label", "-o", tmp_path / "threads.fly", *SIZES, "-j", "2")
+    assert (tmp_path / "threads.fly").read_bytes() == model.read_bytes()
+    assert flybloom.load(model).n_jobs == 1
+
+
 def test_learn_forget_and_merge_change_files_as_the_library_does(frame, data, model, tmp_path):
     """What is learned twice and forgotten once is the model again."""
     before = flybloom.load(model)

@@ -8,8 +8,8 @@ from numpy.testing import assert_array_equal
 
 import reference
 from flybloom._kernels import class_weights as kernels
+from flybloom._kernels.count import add_counts
 from flybloom._kernels.score import decay_table
-from flybloom.core.counts.columns import add_rows
 from flybloom.core.readout import filters
 from flybloom.core.readout.leave_one_out import LeaveOneOut
 from flybloom.core.readout.scorer import Scorer
@@ -67,7 +67,7 @@ def test_filters_and_novelty(hashed, c):
     winners, codes = hashed
     rows = np.bincount(codes)
     counts = np.zeros((M, 4), np.int32)
-    add_rows(winners, codes, np.ones(60, np.int64), counts, np.zeros(4, np.int64))
+    add_counts(winners, codes, np.ones(60, np.int64), counts, np.zeros(4, np.int64))
     for weights in (np.array([0.4, 1.1, 3.0, 15.0]), np.ones(4), None):
         w = reference.weighted_filters(counts.T, c, np.ones(4) if weights is None else weights)
         assert_array_equal(filters.weights_of(counts, c, weights), w.T)
@@ -83,7 +83,7 @@ def test_left_out(hashed, class_weight, c):
     winners, codes = hashed
     rows = np.bincount(codes)
     counts = np.zeros((M, 4), np.int32)
-    add_rows(winners, codes, np.ones(60, np.int64), counts, np.zeros(4, np.int64))
+    add_counts(winners, codes, np.ones(60, np.int64), counts, np.zeros(4, np.int64))
     found = LeaveOneOut(counts, np.arange(4), rows, c, class_weight).novelty(winners, codes)
     given = None if class_weight == "balanced" else [0.2, 1, 5, 1]
     for i in range(60):

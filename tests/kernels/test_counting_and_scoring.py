@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom.core.counts.columns import add_rows, align_columns, count_dtype
+from flybloom._kernels.count import add_counts
+from flybloom.core.counts.columns import align_columns, count_dtype
 from flybloom.core.readout import filters
 from flybloom.core.readout.scorer import Scorer
 
@@ -16,7 +17,7 @@ def learned(rng):
     winners = np.array([rng.permutation(30)[:6] for _ in range(60)], np.uint32)
     codes = rng.integers(0, 3, 60)
     counts = np.zeros((30, 3), np.int32)
-    add_rows(winners, codes, np.ones(60, np.int64), counts, np.zeros(3, np.int64))
+    add_counts(winners, codes, np.ones(60, np.int64), counts, np.zeros(3, np.int64))
     return winners, codes, counts
 
 
@@ -31,10 +32,10 @@ def test_taking_away_restores(learned, rng):
     _, codes, counts = learned
     before, rows = counts.copy(), np.zeros(3, np.int64)
     more, weights = np.array([rng.permutation(30)[:6] for _ in range(5)], np.uint32), np.arange(5)
-    add_rows(more, codes[:5], weights, counts, rows)
+    add_counts(more, codes[:5], weights, counts, rows)
     assert_array_equal(rows, np.bincount(codes[:5], weights, 3))
     assert (counts != before).any()
-    add_rows(more, codes[:5], -weights, counts, rows)
+    add_counts(more, codes[:5], -weights, counts, rows)
     assert not rows.any()
     assert_array_equal(counts, before)
 

@@ -1,9 +1,13 @@
 """What users write: type-checked by mypy, and run when the tests are collected."""
 
+import tempfile
+from pathlib import Path
+from typing import Any, assert_type
+
 import numpy as np
 
 import flybloom
-from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash
+from flybloom import Densify, FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash, OpenSetClassifier
 
 X = np.zeros((4, 3))
 hasher = FlyHash(20.0, n_connections=0.5, n_winners=8, signed=False, scaling="none", random_state=0, n_jobs=-1)
@@ -27,3 +31,22 @@ total = sum([model, model], start=model - model)
 for block in flybloom.read_blocks((X, [0, 1, 0, 1]), "y", block_rows=2):
     model = model.partial_fit(block.X, block.y)
 model = flybloom.train(FlyBloomClassifier(n_components=64), (X, [0, 1, 0, 1]), "y")
+
+# methods give back what they were called on, and no Any
+assert_type(FlyHash(8).fit(X), FlyHash)
+assert_type(FlyHash(8).partial_fit(X), FlyHash)
+assert_type(Densify().fit(X), Densify)
+assert_type(FlyBloomClassifier(64).fit(X, [0, 1, 0, 1]), FlyBloomClassifier)
+assert_type(model.partial_fit(X, [0, 1, 0, 1]), FlyBloomClassifier)
+assert_type(model.merge(model), FlyBloomClassifier)
+assert_type(model + model - model, FlyBloomClassifier)
+assert_type(model.forget(X[:1], [0]), FlyBloomClassifier)
+assert_type(FlyBloomNovelty(64).fit(X), FlyBloomNovelty)
+assert_type(detector.partial_fit(X), FlyBloomNovelty)
+assert_type(FlyBloomClassifierCV(64, n_winners=4, decay=0.4, cv=2).fit(X, [0, 1, 0, 1]), FlyBloomClassifierCV)
+assert_type(OpenSetClassifier(FlyBloomClassifier(64)).fit(X, [0, 1, 0, 1]), OpenSetClassifier)
+assert_type(flybloom.train(FlyBloomNovelty(64), X), FlyBloomNovelty)
+with tempfile.TemporaryDirectory() as folder:
+    model.save(Path(folder) / "model.fly")
+    assert_type(flybloom.load(Path(folder) / "model.fly", FlyBloomClassifier), FlyBloomClassifier)
+    assert_type(flybloom.load(Path(folder) / "model.fly"), Any)  # it may be any kind

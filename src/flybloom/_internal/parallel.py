@@ -10,30 +10,29 @@ MAX_ROWS = 1024
 KERNEL_ROWS = 64  # rows that a kernel hashes together
 
 
-def rows_per_block(n_rows: int, n_columns: int, n_threads: int = 1) -> int:
-    """Return how many rows a block has: a bounded number, and so few that each thread gets four blocks if it can."""
-    most = min(MAX_ROWS, VALUES_PER_BLOCK // max(n_columns, 1))
-    if n_threads > 1:
-        most = min(most, n_rows // (4 * n_threads))
-    return max(KERNEL_ROWS, most // KERNEL_ROWS * KERNEL_ROWS)
-
-
 def for_each_block(work: Callable[[slice], None], n_rows: int, n_columns: int, n_jobs: int | None) -> None:
-    """Call `work` with every block of rows, on `n_jobs` threads."""
+    """Call `work` with every block of rows, on `n_jobs` threads.
+
+    A block has a bounded number of rows, and so few that each thread gets four blocks if it can.
+    """
     n_threads = 1
     if n_rows > KERNEL_ROWS or n_jobs is not None:  # joblib takes longer to ask than a row to score
         n_threads = min(effective_n_jobs(n_jobs), -(-n_rows // KERNEL_ROWS))
-    step = rows_per_block(n_rows, n_columns, n_threads)
+    most = min(MAX_ROWS, VALUES_PER_BLOCK // max(n_columns, 1))
+    if n_threads > 1:
+        most = min(most, n_rows // (4 * n_threads))
+    step = max(KERNEL_ROWS, most // KERNEL_ROWS * KERNEL_ROWS)
+    if n_threads <= 1:
+        for begin in range(0, n_rows, step):
+            work(slice(begin, min(begin + step, n_rows)))
+        return
     begins = iter(range(0, n_rows, step))  # an iterator of a range may be shared by threads
 
     def work_off() -> None:
         for begin in begins:
             work(slice(begin, min(begin + step, n_rows)))
 
-    if n_threads <= 1:
-        work_off()
-    else:
-        # joblib's own pool of threads takes some 50 ms to start and stop, as long as many a call
-        with ThreadPoolExecutor(n_threads) as pool:
-            for done in [pool.submit(work_off) for _ in range(n_threads)]:
-                done.result()
+    # joblib's own pool of threads takes some 50 ms to start and stop, as long as many a call
+    with ThreadPoolExecutor(n_threads) as pool:
+        for done in [pool.submit(work_off) for _ in range(n_threads)]:
+            done.result()

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import sys
 
-NEEDED = ("typer", "rich", "click")
+from flybloom.exceptions import require_extra
 
 
 def main() -> None:
     """Run the command line, or say how to install what it needs."""
     try:
-        from flybloom.cli.app import app  # noqa: PLC0415 - needs an extra
+        for module in ("typer", "rich"):
+            require_extra(module, "cli", "flybloom's command line")
     except ModuleNotFoundError as error:
-        if error.name not in NEEDED:
-            raise
-        sys.stderr.write(
-            f"flybloom's command line needs {error.name}, which is not installed. Run: pip install 'flybloom[cli]'\n"
-        )
-        sys.exit(1)
+        sys.exit(str(error))  # prints it to stderr, and ends with 1
+
+    from flybloom.cli.app import app  # noqa: PLC0415 - needs the extra
+
     app()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flybloom.cli.console import progress
+from flybloom.cli.console import Stopwatch, progress
+from flybloom.cli.options import require_target
 from flybloom.exceptions import ModelFileError, SourceError
 
 if TYPE_CHECKING:
@@ -48,6 +49,21 @@ def blocks_for(model: CountingEstimator, source: str, target: str | None, block_
         n_features=model.n_features_in_,
         block_rows=block_rows,
     )
+
+
+def change_file(
+    path: Path, output: Path | None, source: str, target: str | None, block_rows: int, jobs: int, *, stage: str, by: str
+) -> tuple[CountingEstimator, dict[str, Any]]:
+    """Load a model, hand each block of a source to one of its methods, and save it; return it, and what was done."""
+    model = load_model(path, jobs)
+    require_target(target, is_needed=model.needs_labels)
+    watch, change = Stopwatch(), getattr(model, by)
+    n_rows = for_each_block(
+        blocks_for(model, source, target, block_rows), stage, lambda block: change(block.X, block.y)
+    )
+    facts = watch.facts(n_rows)
+    model.save(output or path)
+    return model, {"model": str(output or path), **facts}
 
 
 def learned_facts(model: CountingEstimator) -> dict[str, int]:

@@ -603,11 +603,6 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         super()._validate_params()
         check_class_weight(self.class_weight, type(self).__name__)
 
-    @staticmethod
-    def _check_labels(y: Any, n_rows: int) -> Array:
-        """Return the labels, one for each row."""
-        return check_labels(y, n_rows)
-
     def _require_complete(self, learned: Learned) -> None:
         """Refuse a fit that met a single class, and class weights for others than those met."""
         classes = learned.counts.classes  # type: ignore[attr-defined]
@@ -617,7 +612,8 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
                 f"Got one class, {classes[0]!r}, instead. To learn class after class, use partial_fit."
             )
             raise ValueError(msg)
-        require_weights_for(self.class_weight, classes, type(self).__name__)
+        if isinstance(self.class_weight, dict):
+            require_weights_for(self.class_weight, classes, type(self).__name__)
 
     @contextmanager
     def _reading_counts(self) -> Iterator[ClassCounts]:
@@ -634,6 +630,8 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
 
     def _class_weights(self, counts: ClassCounts) -> Array | None:
         """Return the weight of each class, or None if all count the same."""
+        if self.class_weight is None:
+            return None
         return class_weights(self.class_weight, counts.classes, counts.class_count)
 
     def _scorer(self, n_rows: int, counts: ClassCounts) -> Scorer:

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from flybloom._internal.typing import Array, CountTable, Features
-from flybloom._internal.validation import check_rows, check_weights, resolve_seed
+from flybloom._internal.validation import check_labels, check_rows, check_weights, resolve_seed
 from flybloom.core.counts.base import Counts
-from flybloom.core.counts.shared import Shared
+from flybloom.core.counts.shared import SharedOnDemand
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.recipe import Block, Learned, Learning, Recipe
@@ -35,6 +35,8 @@ class CountingEstimator(FlyEstimator):
     _sizes_type: ClassVar[type[Sizes]] = Sizes
     is_tuned: ClassVar[bool] = False  # whether `tuned_to` chooses something with the rows of `fit`, and keeps it
     needs_judging: bool = False  # whether it needs `judge` for that
+    _check_labels = staticmethod(check_labels)  # of so many rows; None where there are none
+    _shared = SharedOnDemand[Learned]()  # what is learned, with readers and learners kept apart
     _counts_settings: Mapping[str, Any] = MappingProxyType({})  # what the counts are made with besides their sizes
 
     def merge(self, other: CountingEstimator) -> Self:
@@ -235,17 +237,9 @@ class CountingEstimator(FlyEstimator):
     def __copy__(self) -> Self:
         """Return a model with the same parameters, which shares what was learned until one of the two learns on."""
         twin = type(self).__new__(type(self))
-        twin.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_sharing"})
+        twin.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_shared"})
         learned = self._shared.hand_out()
         return twin if learned is None else twin.with_learned(learned)
-
-    @property
-    def _shared(self) -> Shared[Learned | None]:
-        """What keeps readers and learners apart, made when first needed."""
-        shared: Shared[Learned | None] | None = self.__dict__.get("_sharing")
-        if shared is None:
-            shared = self.__dict__.setdefault("_sharing", Shared(None))  # atomic, so all threads get the same one
-        return shared
 
     @property
     def _hasher(self) -> Hasher | None:
@@ -271,11 +265,6 @@ class CountingEstimator(FlyEstimator):
             new_counts=partial(self.counts_type.empty, **self._counts_settings),  # type: ignore[attr-defined]
             check_labels=self._check_labels,
         )
-
-    @staticmethod
-    def _check_labels(y: Any, n_rows: int) -> Array | None:
-        """Return the labels of so many rows, checked."""
-        raise NotImplementedError
 
     def _check_tuned(self, tuned: Any) -> None:
         """Refuse what `tune_to` never returns; ValueError."""
@@ -311,9 +300,11 @@ class CountingEstimator(FlyEstimator):
 
     def _check_scoring(self, X: Any) -> tuple[Features, Hasher]:
         """Return the rows to score, checked, and what hashes them."""
-        hasher = self._require_hasher()
+        learned = self._shared.value
+        if learned is None or not self.__sklearn_is_fitted__():
+            raise self._not_fitted()
         self._check_parameters()  # what only matters when scoring may have been set since fit
-        return check_rows(X, type(self).__name__, hasher.encoder), hasher
+        return check_rows(X, type(self).__name__, learned.hasher.encoder), learned.hasher
 
     def _require_kin(self, other: Any, action: str) -> None:
         """Refuse what is not a model of the same kind."""

@@ -439,7 +439,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         return {"recovery": None if self.recovery is None else int(self.recovery)}
 
     @staticmethod
-    def _check_labels(y: Any, n_rows: int) -> Any:  # noqa: ARG004
+    def _check_labels(y: Any, n_rows: int | None = None) -> Any:  # noqa: ARG004
         """Return what stands for labels: positions of rows, where they are given."""
         return y
 

@@ -564,11 +564,6 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
             msg = "its temperature is not a number above 0"
             raise ValueError(msg)
 
-    @staticmethod
-    def _check_labels(y: Any, n_rows: int) -> Array:
-        """Return the labels, one for each row."""
-        return check_labels(y, n_rows)
-
     def _require_complete(self, learned: Learned) -> None:
         """Refuse a fit that met a single class, and class weights for others than those met."""
         classes = learned.counts.classes  # type: ignore[attr-defined]

@@ -51,6 +51,10 @@ def command(
 
 def scores(pairs: Counter[tuple[Any, Any]]) -> dict[str, Any]:
     """Return accuracy, balanced accuracy and what holds for each class, from how often a label met a prediction."""
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    from flybloom._internal.scores import mean_recall  # noqa: PLC0415
+
     truth, predicted, right = Counter[Any](), Counter[Any](), Counter[Any]()
     for (label, answer), n in pairs.items():
         truth[label] += n
@@ -65,10 +69,9 @@ def scores(pairs: Counter[tuple[Any, Any]]) -> dict[str, Any]:
         }
         for label in sorted(truth.keys() | predicted.keys(), key=lambda label: (str(type(label)), label))
     ]
-    recalls = [entry["recall"] for entry in per_class if entry["recall"] is not None]
     return {
         "accuracy": right.total() / truth.total(),
-        "balanced_accuracy": sum(recalls) / len(recalls),
+        "balanced_accuracy": mean_recall(*(np.array([n[label] for label in truth]) for n in (right, truth))),
         "per_class": per_class,
         "confusion": [
             {"label": label, "predicted": answer, "rows": n} for (label, answer), n in sorted(pairs.items(), key=str)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from flybloom.cli.console import Stopwatch, print_result
-from flybloom.cli.models import blocks_for, for_each_block, learned_facts, load_model
+from flybloom.cli.console import print_result
+from flybloom.cli.models import change_file, learned_facts
 from flybloom.cli.options import (
     DEFAULT_BLOCK_ROWS,
     BlockRows,
@@ -13,7 +13,6 @@ from flybloom.cli.options import (
     OutputOrSame,
     Source,
     TargetIfAny,
-    require_target,
 )
 
 
@@ -30,14 +29,5 @@ def command(
 
     New labels are welcome. If anything goes wrong, MODEL stays as it is.
     """
-    learner = load_model(model, jobs)
-    require_target(target, is_needed=learner.needs_labels)
-    watch = Stopwatch()
-    n_rows = for_each_block(
-        blocks_for(learner, source, target, block_rows),
-        "learning",
-        lambda block: learner.partial_fit(block.X, block.y),
-    )
-    facts = watch.facts(n_rows)
-    learner.save(output or model)
-    print_result({"model": str(output or model), **learned_facts(learner), **facts}, as_json=json)
+    learner, facts = change_file(model, output, source, target, block_rows, jobs, stage="learning", by="partial_fit")
+    print_result({"model": facts.pop("model"), **learned_facts(learner), **facts}, as_json=json)

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from flybloom import _kernels
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
 from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
 from flybloom.core.counts.columns import (
-    add_rows,
     check_table,
     column_sums,
     count_dtype,
@@ -144,7 +144,7 @@ class AgeCounts(Counts):
         dtype = count_dtype(n_rows)
         if isinstance(delta, AgeBatch):
             table = self.table.astype(dtype)
-            add_rows(delta.winners, delta.ages, delta.weights, table, np.zeros(STEPS, np.int64))
+            _kernels.count.add_counts(delta.winners, delta.ages, delta.weights, table, np.zeros(STEPS, np.int64))
             return type(self)(table, int(n_rows[0]), self.clock, self.epoch, self.n_winners)
         if delta.epoch != self.epoch:
             msg = f"Cannot merge: epoch_ differs ({self.epoch} and {delta.epoch}). Use the same recovery for both."
@@ -159,7 +159,7 @@ class AgeCounts(Counts):
         n_rows = self.n_rows - delta.n_rows
         if isinstance(delta, AgeBatch):
             table = self.table.copy()
-            add_rows(delta.winners, delta.ages, -delta.weights, table, np.zeros(STEPS, np.int64))
+            _kernels.count.add_counts(delta.winners, delta.ages, -delta.weights, table, np.zeros(STEPS, np.int64))
         else:
             if self.epoch is not None and delta.clock != self.clock:
                 msg = (
@@ -181,7 +181,7 @@ class AgeCounts(Counts):
         if sign < 0 or count_dtype(n_rows) != self.table.dtype:
             return False
         require_countable(n_rows)
-        add_rows(delta.winners, delta.ages, delta.weights, self.table, self._rows)
+        _kernels.count.add_counts(delta.winners, delta.ages, delta.weights, self.table, self._rows)
         return True
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -283,7 +283,9 @@ class _AgeCounter(Counter):
             self._winners[block] = winners
             return
         with self._lock:
-            add_rows(winners, self._ages[block], self._weights[block], self._table, np.zeros(STEPS, np.int64))
+            _kernels.count.add_counts(
+                winners, self._ages[block], self._weights[block], self._table, np.zeros(STEPS, np.int64)
+            )
 
     def delta(self) -> AgeCounts | AgeBatch:
         """Return counts of these rows alone."""

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from flybloom import _kernels
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
 from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
 from flybloom.core.counts.columns import (
-    add_rows,
     align_columns,
     check_table,
     codes_of,
@@ -117,7 +117,7 @@ class ClassCounts(Counts):
         if isinstance(delta, WinnerBatch):
             table = align_columns(self.table, self.classes, classes, 1).astype(dtype)
             codes = codes_of(delta.classes, classes)[delta.codes]
-            add_rows(delta.winners, codes, delta.weights, table, np.zeros(classes.size, np.int64))
+            _kernels.count.add_counts(delta.winners, codes, delta.weights, table, np.zeros(classes.size, np.int64))
             return type(self)(classes, class_count, table, self.n_winners)
         table = align_columns(delta.table, delta.classes, classes, 1).astype(dtype, copy=not owned)
         if self.classes.size:
@@ -130,7 +130,7 @@ class ClassCounts(Counts):
             rows = delta.class_count  # looked at when counting began
             self.require_contained(_contains_batch(self.table, delta, self.class_count - rows))
             table = self.table.copy()
-            add_rows(delta.winners, delta.codes, -delta.weights, table, np.zeros(rows.size, np.int64))
+            _kernels.count.add_counts(delta.winners, delta.codes, -delta.weights, table, np.zeros(rows.size, np.int64))
         else:
             rows, removed = self._aligned(delta)
             table = self.table - removed
@@ -144,7 +144,7 @@ class ClassCounts(Counts):
         """Count few rows of known classes without a copy of the table."""
         if not isinstance(delta, WinnerBatch) or not self.can_change_in_place(delta, sign):
             return False
-        add_rows(delta.winners, delta.codes, sign * delta.weights, self.table, self.class_count)
+        _kernels.count.add_counts(delta.winners, delta.codes, sign * delta.weights, self.table, self.class_count)
         return True
 
     def can_change_in_place(self, delta: WinnerBatch, sign: int) -> bool:
@@ -262,7 +262,7 @@ class _TableCounter(Counter):
     def add(self, block: slice, winners: Winners) -> None:
         """Count a block."""
         with self._lock:  # counting is a small part of the work, so threads hardly wait, and one table is enough
-            add_rows(winners, self._codes[block], self._weights[block], self._table, self._rows)
+            _kernels.count.add_counts(winners, self._codes[block], self._weights[block], self._table, self._rows)
 
     def delta(self) -> ClassCounts:
         """Return counts of these rows alone."""

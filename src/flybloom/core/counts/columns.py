@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from flybloom import _kernels
-from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
+from flybloom._internal.typing import Array, Codes, CountTable
 from flybloom.core.counts.base import MAX_ROWS
 
 
@@ -87,11 +86,6 @@ def require_countable(rows: Array) -> None:
     if (rows < 0).any() or (rows > MAX_ROWS).any():
         msg = "More than 2**62 rows of a class cannot be counted. Use smaller weights, or fewer rows."
         raise ValueError(msg)
-
-
-def add_rows(winners: Winners, codes: Codes, weights: Weights, table: CountTable, rows: Array) -> None:
-    """Count the winners of each row for its column, and the row itself, in place; negative weights take away."""
-    _kernels.count.add_counts(winners, codes, weights, table, rows)
 
 
 def align_columns(values: Array, old: Array, new: Array, axis: int) -> Array:

@@ -22,7 +22,7 @@ from flybloom._internal.typing import Array, Codes, Weights, Winners
 from flybloom._internal.uninterrupted import uninterrupted
 from flybloom.core.counts.base import Counter, Counts
 from flybloom.core.counts.by_class import ClassCounts, WinnerBatch
-from flybloom.core.counts.columns import add_rows, count_dtype, narrowest
+from flybloom.core.counts.columns import count_dtype, narrowest
 
 MAX_COMPONENTS = 2**17  # of which the triangle takes 34 GB
 ROWS_AT_ONCE = 1024  # rows of the triangle that are checked together
@@ -139,7 +139,7 @@ class PairCounts(Counts):
                 if kernels.run_calls(calls, self.triangle, run) < 0:
                     kernels.run_calls(undo, self.triangle, run)
                     return False
-                add_rows(winners, batch.codes, weights, self.by_class.table, self.by_class.class_count)
+                _kernels.count.add_counts(winners, batch.codes, weights, self.by_class.table, self.by_class.class_count)
                 return True
 
             self.edition += 1  # before, so that what is derived meanwhile is never taken for new
@@ -229,7 +229,7 @@ class _PairCounter(Counter):
         winners = np.sort(winners, axis=1)
         weights, codes = self._weights[block], self._codes[block]
         with self._lock:
-            add_rows(winners, codes, weights, self._counts.table, self._rows)
+            _kernels.count.add_counts(winners, codes, weights, self._counts.table, self._rows)
             done = 0
             while done < len(winners):
                 n = min(len(self._winners) - self._n_filled, len(winners) - done)

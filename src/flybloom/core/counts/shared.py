@@ -29,22 +29,17 @@ class Shared(Generic[T]):
         self.learning = RLock()  # one learner at a time
         self.deriving = Lock()  # held while something is derived from the value, so that it is done once
         self.derived: Any = None  # what was derived last, with what it was derived from
-        self._value = value
+        self.value = value  # to look at: for what never changes, and for the learner, who holds `learning`
         self._looking = Lock()  # held for moments: to begin or end reading, and to change or replace
         self._n_readers = 0
         self._is_handed_out = True  # the value may belong to somebody else as well
         _all.add(self)
 
-    @property
-    def value(self) -> T:
-        """The value now; for what never changes, and for the learner, who holds `learning`."""
-        return self._value
-
     @contextmanager
     def reading(self) -> Iterator[T]:
         """Give the value, which stays as it is until the end of the block."""
         with self._looking:
-            value = self._value
+            value = self.value
             self._n_readers += 1
         try:
             yield value
@@ -56,13 +51,13 @@ class Shared(Generic[T]):
         """Return the value, which stays as it is for good: the next change makes a new one."""
         with self._looking:
             self._is_handed_out = True
-            return self._value
+            return self.value
 
     def replace(self, value: T, *, is_own: bool = True) -> None:
         """Put a new value in place, at once; `is_own` says that nobody else has it."""
         with self._looking:
             self._is_handed_out = True
-            self._value = value
+            self.value = value
             self._is_handed_out = not is_own
 
     def change(self, counts: Counts, delta: Any, sign: int) -> bool:
@@ -84,6 +79,19 @@ class Shared(Generic[T]):
     def renew(self) -> None:
         """Forget who reads and who learns: in a copied process they are threads that stayed behind."""
         self.learning, self.deriving, self._looking, self._n_readers = RLock(), Lock(), Lock(), 0
+
+
+class SharedOnDemand(Generic[T]):
+    """An attribute that is made when first asked for, once for all threads; afterwards it is an ordinary one."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Keep the name."""
+        self._name = name
+
+    def __get__(self, instance: Any, owner: type) -> Shared[T | None]:
+        """Return a new one, unless another thread was faster."""
+        shared: Shared[T | None] = instance.__dict__.setdefault(self._name, Shared(None))  # atomic
+        return shared
 
 
 _held: list[Shared[Any]] = []

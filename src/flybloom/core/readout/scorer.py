@@ -12,7 +12,6 @@ import numpy as np
 from flybloom import _kernels
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Winners
-from flybloom.core.readout import filters
 from flybloom.core.readout.weight_table import WeightTable, coarse, common_table, step_bits, table_by_class
 
 MANY_CLASSES = 32  # from here on lists are faster, as measured where 2 % of the counts are not zero: docs/growth.md
@@ -95,7 +94,7 @@ class Scorer:
                 self.novelty(some, out)
             else:
                 _kernels.lists.least_novelty(some, *self._lists, self._table, self._counts, out)
-            codes[begin : begin + n] = filters.most_familiar(out, some, seed)
+            _kernels.score.most_familiar(out, some, np.uint64(seed), codes[begin : begin + n])
         return codes
 
 

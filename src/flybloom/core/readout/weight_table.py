@@ -38,6 +38,8 @@ def step_bits(decay: float, most: int, weights: Array | None = None) -> int:
     Almost always none: weights vanish long before. Only a decay near zero together with millions of rows needs it,
     and there a step of counts changes a weight by less than one part in 2**20 / (most * decay).
     """
+    if most <= MAX_LENGTH:
+        return 0
     if weights is not None:
         decay *= min(1.0, float(weights.min(initial=1.0)))  # a class of small weight forgets more slowly
     bits = 0

@@ -8,9 +8,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import softmax
 
+from flybloom._internal.scores import N_BINS, reliability
 from flybloom._internal.typing import Array, Codes, Novelty
 
-LEAST_TEMPERATURE, MOST_TEMPERATURE = 1e-4, 1e4
+MIN_TEMPERATURE, MAX_TEMPERATURE = 1e-4, 1e4
 
 
 def fitted_temperature(novelty: Novelty, codes: Codes) -> float:
@@ -51,14 +52,14 @@ def fitted_temperature(novelty: Novelty, codes: Codes) -> float:
         probability = softmax(-b * novelty, axis=1)
         return math.fsum(own - np.einsum("ij,ij->i", probability, finite)) / own.size
 
-    if not slope(1 / MOST_TEMPERATURE) < 0:
-        return MOST_TEMPERATURE if slope(1 / MOST_TEMPERATURE) > 0 else 1.0
-    if slope(1 / LEAST_TEMPERATURE) <= 0:
-        return LEAST_TEMPERATURE
-    return 1.0 / float(brentq(slope, 1 / MOST_TEMPERATURE, 1 / LEAST_TEMPERATURE))
+    if not slope(1 / MAX_TEMPERATURE) < 0:
+        return MAX_TEMPERATURE if slope(1 / MAX_TEMPERATURE) > 0 else 1.0
+    if slope(1 / MIN_TEMPERATURE) <= 0:
+        return MIN_TEMPERATURE
+    return 1.0 / float(brentq(slope, 1 / MAX_TEMPERATURE, 1 / MIN_TEMPERATURE))
 
 
-def expected_calibration_error(y: Array, probability: Array, classes: Array, n_bins: int = 15) -> float:
+def expected_calibration_error(y: Array, probability: Array, classes: Array, n_bins: int = N_BINS) -> float:
     """Return how far the confidence of predictions is from how often they are right, on average over rows.
 
     Rows are put into bins of equal width by the probability of their likeliest class.
@@ -88,6 +89,4 @@ def expected_calibration_error(y: Array, probability: Array, classes: Array, n_b
     probability = np.asarray(probability)
     confidence = probability.max(axis=1)
     is_right = np.asarray(classes)[probability.argmax(axis=1)] == np.asarray(y)
-    bins = np.minimum((confidence * n_bins).astype(np.int64), n_bins - 1)
-    gaps = np.bincount(bins, is_right, n_bins) - np.bincount(bins, confidence, n_bins)
-    return float(np.abs(gaps).sum() / confidence.size)
+    return reliability(confidence, is_right, n_bins).error

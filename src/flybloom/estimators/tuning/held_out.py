@@ -15,7 +15,7 @@ import numpy as np
 from flybloom import _kernels
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Weights, Winners
-from flybloom.core.counts.columns import add_rows, count_dtype
+from flybloom.core.counts.columns import count_dtype
 from flybloom.core.readout import filters
 from flybloom.core.readout.class_weight import ClassWeight, class_weights, left_out_weights
 from flybloom.core.readout.weight_table import decay_table, table_of_decays
@@ -107,15 +107,10 @@ class HeldOutCounts:
         self._ignored = np.zeros(self.class_count.size, np.int64)  # rows of each class are known anyway
 
     def grow(self, n_winners: int) -> None:
-        """Count the winners up to rho as well; see `start_anew` for fewer."""
+        """Count the winners up to rho as well."""
         everything = np.arange(self.codes.size)
         self._add(everything, np.ones(self.codes.size, np.int64), slice(self.n_winners, n_winners))
         self.n_winners = n_winners
-
-    def start_anew(self) -> None:
-        """Forget all counts."""
-        self.n_winners = 0
-        self.counts[:] = 0
 
     @contextmanager
     def without(self, split: Split) -> Iterator[None]:
@@ -186,7 +181,9 @@ class HeldOutCounts:
         for begin in range(0, rows.size, ROWS_AT_ONCE):
             chunk = rows[begin : begin + ROWS_AT_ONCE]
             winners = np.ascontiguousarray(self.winners[chunk, columns])
-            add_rows(winners, self.codes[chunk], copies[begin : begin + ROWS_AT_ONCE], self.counts, self._ignored)
+            _kernels.count.add_counts(
+                winners, self.codes[chunk], copies[begin : begin + ROWS_AT_ONCE], self.counts, self._ignored
+            )
 
 
 def _weight_tables(decays: Sequence[float], class_count: Array, counts: CountTable) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -66,33 +66,62 @@ def search(
     """Score every setting on every split; keep the counts and the held-out novelties of the best one."""
     found = Found(np.full((len(settings), len(splits)), np.nan), np.zeros(len(settings)), np.zeros(len(settings)))
     n_done = 0
+    for group, held_out, seconds in read_off(settings, splits, codes, hash_rows, seed, n_jobs):
+        decays = [settings[at].params["decay"] for at in group]
+        found.fit_times[group] = seconds / len(splits)
+        start = time.perf_counter()
+        for i, split in enumerate(splits):
+            with held_out.without(split):
+                found.scores[group, i] = score(held_out, split, decays)
+        found.score_times[group] = (time.perf_counter() - start) / len(group) / len(splits)
+        best = best_index(found.scores)
+        if best in group:
+            found.best, found.counts, found.novelty = best, _nothing(), _nothing()  # makes room first
+            found.novelty = _held_out_novelty(held_out, splits, settings[best].params["decay"], class_weight)
+            found.counts = held_out.counts.astype(count_dtype(held_out.class_count))
+        del held_out  # before the next pair of sizes needs the room
+        n_done += len(group)
+        report(n_done, len(settings))
+    return found
+
+
+def read_off(
+    settings: list[Candidate], splits: list[Split], codes: Codes, hash_rows: HashRows, seed: int, n_jobs: int | None
+) -> Iterator[tuple[list[int], HeldOutCounts, float]]:
+    """Hash once for each pair of m and s, and give the counts of each rho.
+
+    Parameters
+    ----------
+    settings : list of Candidate
+        What is tried.
+    splits : list of Split
+        What is held out.
+    codes : ndarray of shape (n,)
+        The class of each row.
+    hash_rows : callable
+        Gives the winners for m, s and rho.
+    seed : int
+        Seed of the choice between classes that tie.
+    n_jobs : int or None
+        Number of threads.
+
+    Yields
+    ------
+    tuple
+        Positions of settings that differ in nothing but what is read off; the counts that they are read off, valid
+        until the next step; and the seconds that each of them took to hash and count.
+    """
     pairs = _grouped(range(len(settings)), lambda at: (settings[at].m, settings[at].s))
     for (m, s), pair in sorted(pairs.items(), reverse=True):  # the largest, which are often the best, first
         start = time.perf_counter()
         winners = hash_rows(m, s, max(settings[at].rho for at in pair))
-        fit_time = (time.perf_counter() - start) / len(pair)
+        to_hash = (time.perf_counter() - start) / len(pair)
         held_out = HeldOutCounts(winners, codes, m, most_rows(splits, codes), seed, n_jobs)
         for rho, group in sorted(_grouped(pair, lambda at: settings[at].rho).items()):
-            decays = [settings[at].params["decay"] for at in group]
             start = time.perf_counter()
             held_out.grow(rho)
-            found.fit_times[group] = (fit_time + (time.perf_counter() - start) / len(group)) / len(splits)
-            start = time.perf_counter()
-            for i, split in enumerate(splits):
-                with held_out.without(split):
-                    found.scores[group, i] = score(held_out, split, decays)
-            found.score_times[group] = (time.perf_counter() - start) / len(group) / len(splits)
-            n_done += len(group)
-            report(n_done, len(settings))
-        best = best_index(found.scores)
-        if best in pair:
-            found.best, found.counts, found.novelty = best, _nothing(), _nothing()  # makes room first
-            held_out.start_anew()
-            held_out.grow(settings[best].rho)
-            found.novelty = _held_out_novelty(held_out, splits, settings[best].params["decay"], class_weight)
-            found.counts = held_out.counts.astype(count_dtype(held_out.class_count))
-        del winners, held_out  # before the next pair needs the room
-    return found
+            yield group, held_out, to_hash + (time.perf_counter() - start) / len(group)
+        del winners, held_out
 
 
 def _grouped(positions: Iterable[int], key: Callable[[int], Any]) -> dict[Any, list[int]]:

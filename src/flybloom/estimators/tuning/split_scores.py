@@ -9,6 +9,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from sklearn.metrics import check_scoring
 
+from flybloom._internal.scores import mean_recall
 from flybloom._internal.typing import Array, Codes, Features, Novelty
 from flybloom.core.readout.class_weight import ClassWeight
 from flybloom.estimators.classifier import FlyBloomClassifier
@@ -99,8 +100,7 @@ def _balanced_accuracy(
     """Return the mean over the classes of the share of their rows that are right."""
     codes: Codes = held_out.codes[split.test]
     n_rows = np.bincount(codes)
-    is_present = n_rows > 0
     return [
-        float(np.mean((np.bincount(codes, predicted == codes) / np.maximum(n_rows, 1))[is_present]))
+        mean_recall(np.bincount(codes, predicted == codes), n_rows)
         for predicted in held_out.predict(split, decays, class_weight)
     ]
