@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,6 +31,7 @@ SCORES = ("novelty", "familiarity")
 
 CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
     **HASH_PARAMETERS,
+    "warm_up": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
     "decay": [Interval(Real, 0, 1, closed="right")],
     "class_weight": [StrOptions({"balanced"}), dict, None],
     "temperature": [Interval(Real, 0, None, closed="neither")],
@@ -93,8 +94,9 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
-        - If "auto", up to 100 columns become 5 soft bins each, more are standardised and clipped, sparse rows are taken
-          as they are, and columns are weighed by their relevance to the labels.
+        - If "auto", columns are standardised and clipped at 2.5 deviations, and up to 100 become 5 soft bins each, more
+          their 50 leading principal components; sparse rows are taken as they are. Columns are weighed by their
+          relevance to the labels.
         - If "none", the rows as they come, as in the paper: integers are summed as integers.
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
@@ -104,6 +106,11 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
     scaling : {"none", "center", "standard"} or None, default=None
         An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
         as well.
+
+    warm_up : int or "auto", default="auto"
+        How many rows of a stream must have come to fix an encoding. Until then the rows are held in the model, and what
+        it says follows from all of them, as if they had come at once; its file holds them, too. "auto" is 200, or 0
+        where the encoding needs no rows, or `scaling` is given. It is for `partial_fit`; `fit` never waits.
 
     temperature : float, default=0.1
         What the novelties are divided by before the softmax of `predict_proba`. Smaller is more confident; the paper's
@@ -201,6 +208,7 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         signed: bool = True,
         encoding: Any = "auto",
         scaling: str | None = None,
+        warm_up: int | str = "auto",
         temperature: float = 0.1,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -213,6 +221,7 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         self.signed = signed
         self.encoding = encoding
         self.scaling = scaling
+        self.warm_up = warm_up
         self.temperature = temperature
         self.random_state = random_state
         self.n_jobs = n_jobs
