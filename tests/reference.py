@@ -307,7 +307,8 @@ def relevance(rows, y, power, limit, weights=None):
     """The root of the share of variance between classes, of columns and squares, less chance, to a power; largest 1."""
     weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
     n, classes = sum(weights), sorted({label for label, w in zip(y.tolist(), weights, strict=True) if w})
-    chance = Fraction(len(classes) - 1, n)
+    spare = len(classes) - 1
+    chance = Fraction(spare + 2 * math.sqrt(2 * spare)) / n
     found = []
     for column in rows.T:
         whole = [0 if math.isnan(x) else int(np.rint(min(max(x * np.float32(128 / limit), -128), 128))) for x in column]

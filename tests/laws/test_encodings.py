@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import flybloom
 import reference
-from flybloom import Encoding, FlyBloomClassifier, FlyBloomNovelty, FlyHash
+from flybloom import Encoding, FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import AutoEncoding
 from flybloom.core.hashing.projection import Projection
@@ -280,3 +280,49 @@ def test_huge_weights_stay_exact(rows):
         for name in names:
             assert_array_equal(getattr(many, name), getattr(one, name).astype(object) * 2**59)
         assert np.isfinite(plan.fit(before.n_outputs, many).apply(before.applied(rows.X))).all()
+
+
+def random_labels(seed, n=200, d=60):
+    """Rows that have nothing to do with their labels."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.integers(0, 2, n)
+
+
+def test_a_search_with_relevance_encodes_each_fold_by_its_own_rows(digits):
+    """Its scores are those of models that never saw the labels of held-out rows; random labels give no gain."""
+    X, y = digits[0][:300], digits[1][:300]
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    grid = {"n_components": [64, 128], "n_connections": 8, "n_winners": [4, 8], "decay": [0.4, 1.0]}
+    search = FlyBloomClassifierCV(**grid, encoding="bins+relevance", cv=folds, random_state=3).fit(X, y)
+    for i, params in enumerate(search.cv_results_["params"]):
+        model = FlyBloomClassifier(**params, encoding="bins+relevance", random_state=3)
+        scores = [clone(model).fit(X[a], y[a]).score(X[b], y[b]) for a, b in folds]
+        assert_array_equal([search.cv_results_[f"split{k}_test_score"][i] for k in range(3)], scores)
+    best = FlyBloomClassifier(**search.best_params_, encoding="bins+relevance", random_state=3)
+    assert_array_equal(search.best_estimator_.counts_, clone(best).fit(X, y).counts_)
+    for a, b in folds:
+        assert_array_equal(search.oof_novelty_[b], clone(best).fit(X[a], y[a]).novelty(X[b]))
+
+
+def test_a_search_gains_nothing_from_random_labels():
+    """The mean over several draws is that of guessing."""
+    options = {"n_connections": 16, "n_winners": 16, "decay": 0.4, "random_state": 0}
+    search = FlyBloomClassifierCV(512, **options, encoding="relevance=1", cv=4)
+    assert abs(np.mean([search.fit(*random_labels(seed)).best_score_ for seed in range(8)]) - 0.5) < 0.04
+
+
+def test_leave_one_out_refuses_encodings_that_saw_the_labels(digits):
+    """With the reason; "auto" then does without relevance, and an encoding of other rows is welcome."""
+    X, y = digits[0][:300], digits[1][:300]
+    options = {"n_components": 128, "n_winners": 8, "decay": 0.4, "random_state": 0}
+    with pytest.raises(ValueError, match="its own label has a part in"):
+        FlyBloomClassifierCV(**options, encoding="bins+relevance").fit(X, y)
+    search = FlyBloomClassifierCV(**options).fit(X, y)
+    assert [step.kind for step in search.encoder_.steps] == ["standardise", "bins"]
+    fixed = Encoding(bins=3, relevance=0.5).fit(digits[0][300:], digits[1][300:])
+    assert FlyBloomClassifierCV(**options, encoding=fixed).fit(X, y).best_score_ > 0.8
+    model = small("relevance").fit(X, y)
+    with pytest.raises(ValueError, match="its own label has a part in"):
+        model.leave_one_out_novelty(X, y)
+    assert model.leave_one_out_novelty(X, y, shared_encoding=True).shape == (300, 10)
+    assert small(fixed).fit(X, y).leave_one_out_novelty(X, y).shape == (300, 10)

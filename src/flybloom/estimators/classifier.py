@@ -17,6 +17,8 @@ from flybloom._internal.typing import Array, Codes, Novelty, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import codes_of, unknown_among
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.readout import explanation, filters, similarity
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights, require_weights_for
 from flybloom.core.readout.leave_one_out import LeaveOneOut
@@ -109,7 +111,7 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
 
     warm_up : int or "auto", default="auto"
         How many rows of a stream must have come to fix an encoding. Until then the rows are held in the model, and what
-        it says follows from all of them, as if they had come at once; its file holds them, too. "auto" is 200, or 0
+        it says follows from all of them, as if they had come at once; its file holds them, too. "auto" is 400, or 0
         where the encoding needs no rows, or `scaling` is given. It is for `partial_fit`; `fit` never waits.
 
     temperature : float, default=0.1
@@ -461,11 +463,12 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         classes = self.classes_
         return [(classes[i], classes[j], value) for i, j, value in pairs]
 
-    def leave_one_out_novelty(self, X: Any, y: Any) -> Novelty:
+    def leave_one_out_novelty(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Novelty:
         """Return how novel each learned row is to each class, as if that row alone had not been learned.
 
-        Exact, without learning again: one count less for each winner of the row in its own class. The scaling stays
-        that of all rows.
+        Exact, without learning again: one count less for each winner of the row in its own class. The encoding stays
+        that of all rows. So where it weighs columns by their relevance to labels, a row would be judged by weights that
+        its own label has a part in; that is refused, unless you say that it does not matter.
 
         Parameters
         ----------
@@ -473,6 +476,9 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
             Rows that were learned.
         y : array-like of shape (n_samples,)
             The labels they were learned with.
+        shared_encoding : bool, default=False
+            Whether an encoding that was fitted to the labels of all rows may be used: for thresholds of novelty, say,
+            but never to estimate an accuracy.
 
         Returns
         -------
@@ -484,11 +490,18 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         >>> from sklearn.datasets import load_digits
         >>> from flybloom import FlyBloomClassifier
         >>> X, y = load_digits(return_X_y=True)
-        >>> model = FlyBloomClassifier(random_state=0).fit(X, y)
+        >>> model = FlyBloomClassifier(encoding="bins", random_state=0).fit(X, y)
         >>> bool((model.leave_one_out_novelty(X, y) >= model.novelty(X)).all())
         True
         """
         X, hasher = self._check_scoring(X)
+        if hasher.encoder.step(Relevance) is not None and not (shared_encoding or isinstance(self.encoding, Encoder)):
+            msg = (
+                "The encoding weighs columns by their relevance to the labels of all rows, so a row that is left out "
+                "would be judged by weights that its own label has a part in. Use an encoding without relevance, one "
+                "that was fitted beforehand, or folds (scikit-learn's cross_val_predict)."
+            )
+            raise ValueError(msg)
         with self._reading_counts() as counts:
             codes = _codes(check_labels(y, X.shape[0]), counts.classes)
             result = np.empty((X.shape[0], counts.classes.size))

@@ -22,7 +22,7 @@ from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from flybloom.files.held_rows import HELD_ARRAYS, held_from_parts, held_to_parts
 from flybloom.files.model_file import Parts
 
-AUTO_WARM_UP = 200  # rows, see docs/encodings.md
+AUTO_WARM_UP = 400  # rows, see docs/encodings.md
 
 
 class CountingEstimator(FlyEstimator):

@@ -96,7 +96,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
 
     warm_up : int or "auto", default="auto"
         How many rows of a stream must have come to fix an encoding. Until then the rows are held in the model, and what
-        it says follows from all of them, as if they had come at once; its file holds them, too. "auto" is 200, or 0
+        it says follows from all of them, as if they had come at once; its file holds them, too. "auto" is 400, or 0
         where the encoding needs no rows, or `scaling` is given. It is for `partial_fit`; `fit` never waits.
 
     random_state : int, RandomState instance or None, default=None
