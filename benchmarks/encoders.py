@@ -1,13 +1,13 @@
 """What each encoding is worth: every tabular set, the toy sets, images, text, and what it costs beside the hash.
 
-    python benchmarks/encodings.py tables     # 10 folds, "auto" and others against standardised 5-NN
-    python benchmarks/encodings.py toys       # circles, moons, blobs, gaussian_quantiles, iris, dna
-    python benchmarks/encodings.py images     # MNIST and Fashion-MNIST
-    python benchmarks/encodings.py text       # docstrings of installed packages, to be told apart by their package
-    python benchmarks/encodings.py streams    # row by row against all at once
-    python benchmarks/encodings.py cost       # seconds of encoding beside those of hashing
+    python benchmarks/encoders.py tables     # 10 folds, "auto" and others against standardised 5-NN
+    python benchmarks/encoders.py toys       # circles, moons, blobs, gaussian_quantiles, iris, dna
+    python benchmarks/encoders.py images     # MNIST and Fashion-MNIST
+    python benchmarks/encoders.py text       # docstrings of installed packages, to be told apart by their package
+    python benchmarks/encoders.py streams    # row by row against all at once
+    python benchmarks/encoders.py cost       # seconds of encoding beside those of hashing
 
-Everything is learned inside the folds, labels included. Each part adds to benchmarks/results/encodings.json;
+Everything is learned inside the folds, labels included. Each part adds to benchmarks/results/encoders.json;
 docs/encodings.md quotes it. 5-NN of the tables comes from benchmarks/results/accuracy.json, which has the same folds.
 """
 
@@ -35,7 +35,7 @@ from sklearn.preprocessing import StandardScaler
 from datasets import NAMED, load, tabular
 from flybloom import FlyBloomClassifier
 
-RESULTS = Path(__file__).parent / "results" / "encodings.json"
+RESULTS = Path(__file__).parent / "results" / "encoders.json"
 PEERS = Path(__file__).parent / "results" / "accuracy.json"
 FOLDS = StratifiedKFold(10, shuffle=True, random_state=0)
 ENCODINGS = ("auto", "standard", "bins", "relevance", "bins+relevance", "rotation+standard")
@@ -202,12 +202,11 @@ def main() -> None:
         records = [r for r in records if (r["part"], r["set"], r["encoding"]) not in known] + fresh
         RESULTS.write_text(json.dumps(records, indent=1))
     for encoding in sorted({r["encoding"] for r in records if r["part"] == "tables"}):
-        chosen = [
-            r for r in records if r["part"] == "tables" and r["encoding"] == encoding and r["set"] not in NAMED
-        ]
+        chosen = [r for r in records if r["part"] == "tables" and r["encoding"] == encoding and r["set"] not in NAMED]
         for name in ("accuracy", "balanced"):
             losses = [1 - r[name] / r["knn" if name == "accuracy" else "knn_balanced"] for r in chosen]
-            print(f"{encoding}, {len(losses)} tables, {name}: median {np.median(losses):+.4f}, mean {np.mean(losses):+.4f}")
+            middle, mean = np.median(losses), np.mean(losses)
+            print(f"{encoding}, {len(losses)} tables, {name}: median {middle:+.4f}, mean {mean:+.4f}")
 
 
 if __name__ == "__main__":
