@@ -251,3 +251,131 @@ def simhash_scores(rows, y, classes, directions, queries):
     h, g = rows @ directions.T > 0, queries @ directions.T > 0
     w = binary_filters(h, y, classes)
     return np.array([[int((filter_ & row).sum()) for filter_ in w] for row in g])
+
+
+def encoded_columns(rows, weights=None):
+    """Mean and deviation of each column from exact sums, without missing values; (0, 1) where there are none."""
+    weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
+    found = []
+    for column in np.asarray(rows, np.float64).T:
+        pairs = [(w, Fraction(float(x))) for w, x in zip(weights, column, strict=True) if not math.isnan(x)]
+        n = max(1, sum(w for w, _ in pairs))
+        mean = sum(w * x for w, x in pairs) / n
+        variance = sum(w * (x - mean) ** 2 for w, x in pairs) / n if sum(w for w, _ in pairs) else 0
+        found.append((float(mean), math.sqrt(float(variance)) or 1.0))
+    return found
+
+
+def clipped(rows, weights=None, clip=2.5):
+    """Columns minus their mean, over their deviation, cut off; float32, missing values stay missing."""
+    columns = []
+    for column, (mean, deviation) in zip(np.asarray(rows, np.float64).T, encoded_columns(rows, weights), strict=True):
+        scaled = ((column - mean) * (1.0 / deviation)).astype(np.float32)
+        columns.append([x if math.isnan(x) else min(max(x, np.float32(-clip)), np.float32(clip)) for x in scaled])
+    return np.array(columns, np.float32).T
+
+
+def hats(value, k, limit):
+    """How high each of k hat functions on even knots from -limit to limit is at a value, in float32."""
+    limit, one = np.float32(limit), np.float32(1)
+    at = (value + limit) * (np.float32(k - 1) / (np.float32(2) * limit))
+    left = min(int(at), k - 2)
+    heights = [np.float32(0)] * k
+    heights[left + 1] = min(at - np.float32(left), one)
+    heights[left] = one - heights[left + 1]
+    return heights
+
+
+def soft_bins(rows, k, limit, weights=None):
+    """Hats of each value, less the exact mean of each hat over the rows that have one; zeros where there is none."""
+    weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
+    blocks = []
+    for column in rows.T:
+        heights = [None if math.isnan(x) else hats(x, k, limit) for x in column]
+        known = [(w, h) for w, h in zip(weights, heights, strict=True) if h is not None]
+        n = max(1, sum(w for w, _ in known))
+        means = [
+            np.float32(float(sum((w * Fraction(float(h[b])) for w, h in known), Fraction()) / n)) for b in range(k)
+        ]
+        blocks.append(
+            [[np.float32(0)] * k if h is None else [x - m for x, m in zip(h, means, strict=True)] for h in heights]
+        )
+    return np.array(blocks, np.float32).transpose(1, 0, 2).reshape(len(rows), -1)
+
+
+def relevance(rows, y, power, limit, weights=None):
+    """The root of the share of variance between classes, of columns and squares, less chance, to a power; largest 1."""
+    weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
+    n, classes = sum(weights), sorted({label for label, w in zip(y.tolist(), weights, strict=True) if w})
+    spare = len(classes) - 1
+    chance = Fraction(spare + 2 * math.sqrt(2 * spare)) / n
+    found = []
+    for column in rows.T:
+        whole = [0 if math.isnan(x) else int(np.rint(min(max(x * np.float32(128 / limit), -128), 128))) for x in column]
+        shares = []
+        for power_of in (1, 2):
+            values = [(w, q**power_of, label) for w, q, label in zip(weights, whole, y.tolist(), strict=True)]
+            mean = Fraction(sum(w * v for w, v, _ in values), n)
+            spread = sum(w * (v - mean) ** 2 for w, v, _ in values)
+            between = Fraction(0)
+            for label in classes:
+                rows_of = sum(w for w, _, own in values if own == label)
+                between += rows_of * (Fraction(sum(w * v for w, v, own in values if own == label), rows_of) - mean) ** 2
+            share = between / spread if spread else Fraction(0)
+            shares.append(min(max((share - chance) / (1 - chance), 0), 1) if chance < 1 else 0)
+        found.append(math.sqrt(max(shares)) ** power)
+    largest = max(found)
+    return np.array([x / largest for x in found] if largest > 0 else [1.0] * len(found))
+
+
+def covariance(rows, weights=None):
+    """Covariance of columns as whole numbers of 1/256, at most 16 either way, from exact sums."""
+    weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
+    whole = [[0 if math.isnan(x) else int(np.rint(min(max(float(x) * 256, -4096), 4096))) for x in row] for row in rows]
+    n, d = sum(weights), rows.shape[1]
+    mean = [Fraction(sum(w * q[f] for w, q in zip(weights, whole, strict=True)), n) for f in range(d)]
+    return np.array(
+        [
+            [
+                float(
+                    Fraction(sum(w * q[f] * q[g] for w, q in zip(weights, whole, strict=True)), n) - mean[f] * mean[g]
+                )
+                for g in range(d)
+            ]
+            for f in range(d)
+        ]
+    )
+
+
+def window_connections(seed, shape, m, s):
+    """Connections from a random window of a grid, which has room for them, with Python's integers."""
+    height, width, channels = (*shape, 1, 1)[:3]
+    sides = [(max(1, (side + 4) // 9), max(1, (side + 1) // 2)) for side in (height, width)]
+    if sides[0][1] * sides[1][1] * channels < s:
+        sides = [(sides[0][0], height), (sides[1][0], width)]
+    features, signs = np.zeros((m, s), np.int64), np.ones((m, s), np.int64)
+
+    def below(limit, stream):
+        product = next(stream) * limit
+        while product % 2**32 < (2**32 - limit) % limit:
+            product = next(stream) * limit
+        return product // 2**32
+
+    for j in range(m):
+        stream = words(seed, j, 0, version=2)
+        while True:
+            a, b = (least + below(most - least + 1, stream) for least, most in sides)
+            if a * b * channels >= s:
+                break
+        top, left = below(height - a + 1, stream), below(width - b + 1, stream)
+        places = [
+            ((top + r) * width + left + c) * channels + k for r in range(a) for c in range(b) for k in range(channels)
+        ]
+        for k in range(s):
+            partner = k + below(len(places) - k, stream)
+            places[k], places[partner] = places[partner], places[k]
+        features[j] = places[:s]
+        stream = words(seed, j, 1, version=2)
+        bits = [word >> bit & 1 for word in (next(stream) for _ in range(-(-s // 32))) for bit in range(32)]
+        signs[j] = [-1 if bit else 1 for bit in bits[:s]]
+    return features, signs

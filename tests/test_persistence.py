@@ -53,7 +53,7 @@ def test_a_model_seen_through_a_file_is_the_same(tmp_path_factory, rows, scaling
     model = FlyBloomClassifier(48, n_winners=6, scaling=scaling, signed=signed, random_state=3).fit(*rows)
     again = through_a_file(model, tmp_path_factory.mktemp("files"))
     assert again.get_params() == model.get_params()
-    assert vars(again).keys() - {"_shared"} == vars(model).keys() - {"_shared"}
+    assert vars(again).keys() - {"_sharing"} == vars(model).keys() - {"_sharing"}
     assert_same_model(again, model)
     assert_array_equal(again.novelty(rows.X), model.novelty(rows.X))
     assert_same_model(again.partial_fit(*rows), model.partial_fit(*rows))

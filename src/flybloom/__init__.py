@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from flybloom.estimators.novelty import FlyBloomNovelty
     from flybloom.estimators.open_set import OpenSetClassifier
     from flybloom.estimators.ridge import FlyRidgeClassifier
+    from flybloom.estimators.transformers import RelevanceScaler, SoftBins
     from flybloom.estimators.tuning import FlyBloomClassifierCV
     from flybloom.files.model_file import load
     from flybloom.learning.train import train
@@ -30,6 +31,8 @@ __all__ = [
     "FlyRidgeClassifier",
     "FrozenClassifier",
     "OpenSetClassifier",
+    "RelevanceScaler",
+    "SoftBins",
     "load",
     "read_blocks",
     "train",
@@ -47,6 +50,8 @@ _MODULES = {
     "FlyRidgeClassifier": "flybloom.estimators.ridge",
     "FrozenClassifier": "flybloom.estimators.frozen",
     "OpenSetClassifier": "flybloom.estimators.open_set",
+    "RelevanceScaler": "flybloom.estimators.transformers",
+    "SoftBins": "flybloom.estimators.transformers",
     "load": "flybloom.files.model_file",
     "read_blocks": "flybloom.blocks",
     "train": "flybloom.learning.train",

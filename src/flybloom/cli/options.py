@@ -30,7 +30,7 @@ def names(text: str | None) -> list[str] | None:
 
 
 class Scaling(StrEnum):
-    """What is done to the columns before hashing."""
+    """An older word for a part of the encoding."""
 
     NONE = "none"
     CENTER = "center"
@@ -82,6 +82,17 @@ TargetIfAny = Annotated[
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to save the model.", show_default=False)]
 OutputOrSame = Annotated[
     Path | None, typer.Option("--output", "-o", help="Where to save the model; without it, MODEL is replaced.")
+]
+EncodingOption = Annotated[
+    str,
+    typer.Option(
+        "--encoding",
+        help="What the hash sees: auto, none (the paper), or standard, bins, relevance, rotation=50, clip=2.5, "
+        "grid=28x28, with + between them.",
+    ),
+]
+ScalingOption = Annotated[
+    Scaling | None, typer.Option("--scaling", help="In place of --encoding: columns centred, or standardised as well.")
 ]
 ClassWeight = Annotated[
     str | None, typer.Option("--class-weight", help="balanced: small classes count as much as large ones.")

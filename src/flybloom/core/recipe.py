@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 from scipy import sparse
 
 from flybloom._internal.typing import Array, Features, Weights
@@ -17,10 +18,11 @@ from flybloom._internal.validation import check_new_rows, check_rows, check_weig
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.shared import Shared
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import Wanted
+from flybloom.core.encoding.encoding import AutoEncoding, Wanted
 from flybloom.core.encoding.step import Plan
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.hashing.sizes import Sizes
+from flybloom.core.hashing.sizes import AUTO_CONNECTIONS, SPARSE_CONNECTIONS, WINDOW_CONNECTIONS, Sizes
+from flybloom.exceptions import NeverLearnedError
 
 NOTHING: dict[str, Any] = {}
 
@@ -31,6 +33,7 @@ class Learned(NamedTuple):
     hasher: Hasher
     counts: Counts
     tuned: dict[str, Any] = NOTHING  # chosen with the rows at hand, and kept: a threshold, a temperature
+    held: Held | None = None  # all rows so far, while they are too few to fix an encoding
 
     def count_block(self, block: Block, n_jobs: int | None, *, sign: int = 1, **known: Any) -> Any:
         """Return what a block of rows changes; nothing changes yet."""
@@ -47,6 +50,75 @@ class Block(NamedTuple):
     rows: Features
     labels: Array | None
     weights: Weights
+
+
+class Held(NamedTuple):
+    """Rows of a stream that has just begun: what was learned from them is learned anew until they are enough.
+
+    Parameters
+    ----------
+    block : Block
+        The rows in the order in which they came, as float64.
+    recipe : Recipe
+        How the model is made.
+    known : dict
+        What was said beside the rows, such as classes to expect.
+    is_stale : bool
+        Whether rows have come that have not been counted yet.
+    """
+
+    block: Block
+    recipe: Recipe
+    known: dict[str, Any]
+    is_stale: bool = False
+
+    def with_more(self, block: Block, known: dict[str, Any]) -> Held:
+        """Return the rows with more rows after them."""
+        names = {**self.known, **known}
+        together = {
+            name: np.concatenate([self.known[name], known[name]]) if name in self.known and name in known else value
+            for name, value in names.items()
+        }
+        return self._replace(block=joined([self.block, block]), known=together, is_stale=True)
+
+    def without(self, block: Block) -> Held | None:
+        """Return the rows without some of them, or None if none is left; NeverLearnedError where they are not there."""
+        rows, weights = as_dense(self.block.rows), self.block.weights.copy()
+        for row, weight, at in zip(as_dense(block.rows), block.weights, range(len(block.weights)), strict=True):
+            is_it = ((rows == row) | (np.isnan(rows) & np.isnan(row))).all(axis=1) & (weights > 0)
+            if self.block.labels is not None and block.labels is not None:
+                is_it &= self.block.labels == block.labels[at]
+            for found in np.flatnonzero(is_it):
+                taken = min(int(weight), int(weights[found]))
+                weights[found] -= taken
+                weight -= taken  # noqa: PLW2901
+            if weight > 0:
+                msg = (
+                    "These rows cannot all have been learned: some are not among those that were. "
+                    "Forget only rows that were learned, each with its label, once for each time it was learned."
+                )
+                raise NeverLearnedError(msg)
+        keep = (weights > 0) | (self.block.weights == 0)
+        if not (weights > 0).any():
+            return None
+        labels = None if self.block.labels is None else self.block.labels[keep]
+        return self._replace(block=Block(self.block.rows[keep], labels, weights[keep]), is_stale=True)
+
+
+def joined(blocks: list[Block]) -> Block:
+    """Return several blocks as one, of float64."""
+    rows = [block.rows.astype(np.float64) for block in blocks]
+    if len({sparse.issparse(part) for part in rows}) > 1:
+        rows = [part if sparse.issparse(part) else sparse.csr_matrix(part) for part in rows]
+    labels = None if blocks[0].labels is None else np.concatenate([block.labels for block in blocks])
+    together = sparse.vstack(rows, format="csr") if sparse.issparse(rows[0]) else np.concatenate(rows)
+    return Block(together, labels, np.concatenate([block.weights for block in blocks]))
+
+
+def as_dense(rows: Features) -> Array:
+    """Return few rows as an array."""
+    dense: Array = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+    return dense.astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -69,6 +141,8 @@ class Recipe:
         Makes counts of no rows, for so many components and winners.
     check_labels : callable or None
         Checks the labels of so many rows, where there are labels.
+    warm_up : int
+        How many rows of a stream must have come to fix an encoding.
     """
 
     owner: str
@@ -78,6 +152,7 @@ class Recipe:
     seed: int
     new_counts: Callable[[int, int], Counts] | None = None  # a hash alone counts nothing
     check_labels: Callable[[Any, int], Array | None] | None = None
+    warm_up: int = 0
 
     def hasher(
         self,
@@ -90,7 +165,12 @@ class Recipe:
         """Return how rows are hashed; the steps of the encoder are fitted to sums over all rows, from `sums_of`."""
         encoding = self.encoding.resolved(encoder.n_features, is_sparse=is_sparse)
         n_columns = encoding.n_columns(encoder.n_features)
-        sizes = self.sizes.for_features(encoder.n_features, n_columns, n_rows)  # refused before any work is done
+        most = AUTO_CONNECTIONS
+        if is_sparse and isinstance(self.encoding, AutoEncoding):
+            most = SPARSE_CONNECTIONS
+        elif encoding.grid_shape is not None:
+            most = WINDOW_CONNECTIONS
+        sizes = self.sizes.for_features(encoder.n_features, n_columns, n_rows, most)  # refused before any work
         return Hasher.of(encoding.fitted(encoder, sums_of), self.seed, sizes, signed=self.signed)
 
 
@@ -162,6 +242,53 @@ class Learning:
                 lambda plan, encoder: encoder.measure(plan, block.rows, block.labels, block.weights),
                 int(block.weights.sum()),
             )
+
+    def learn_first(self, block: Block, tune: Callable[[Learned, Block], dict[str, Any]], **known: Any) -> None:
+        """Learn a block of a stream: hold rows back while they are too few to fix how they are hashed."""
+        held = None if self.learned is None else self.learned.held
+        known = {name: value for name, value in known.items() if value is not None}
+        if held is None:
+            held = Held(joined([block]), self.recipe, known) if self.recipe.warm_up > 0 else None
+            block = block if held is None or self.must_fix(held) else held.block
+        else:
+            assert self.learned is not None  # noqa: S101 - it holds rows
+            self.learned.counts.counter(block.labels, block.weights, **known)  # refuses labels of another kind
+            held = held.with_more(block, known)
+            if not self.must_fix(held):
+                self.learned = self.learned._replace(held=held)
+                return
+            block, known = held.block, held.known
+        self.learn_anew(block, tune, known)
+        if held is not None and not self.must_fix(held):
+            assert self.learned is not None  # noqa: S101 - just learned
+            self.learned = self.learned._replace(held=held._replace(is_stale=False))
+
+    def must_fix(self, held: Held) -> bool:
+        """Return whether enough rows have come."""
+        return bool(held.block.rows.shape[0] >= held.recipe.warm_up)
+
+    def learn_anew(self, block: Block, tune: Callable[[Learned, Block], dict[str, Any]], known: dict[str, Any]) -> None:
+        """Fix how rows are hashed from a block, and count it."""
+        if self.learned is not None:
+            assert self.learned.held is not None  # noqa: S101
+            self.recipe, before = self.learned.held.recipe, self.learned.hasher.encoder
+            self.features, self.is_sparse = Encoder(before.n_features, before.names), sparse.issparse(block.rows)
+            self.learned = None
+        self.start_with(block)
+        self.learn(block, **known)
+        self.tune(tune(self._get(), block))
+
+    def settle(self, tune: Callable[[Learned, Block], dict[str, Any]]) -> None:
+        """Count rows that were held back since the last look."""
+        held = self._get().held
+        if held is not None and held.is_stale:
+            self.learn_anew(held.block, tune, held.known)
+            self.learned = self._get()._replace(held=held._replace(is_stale=False))
+
+    def _get(self) -> Learned:
+        """Return what has been learned so far."""
+        assert self.learned is not None  # noqa: S101 - asked after rows were learned
+        return self.learned
 
     def tune(self, tuned: dict[str, Any]) -> None:
         """Keep what was chosen with rows at hand."""

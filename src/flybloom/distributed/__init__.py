@@ -217,6 +217,9 @@ class _Cluster:
     def learn(self, announced: Array | None = None) -> None:
         """Let the workers add up moments, if there is no scaling yet, and counts."""
         session, is_first = self.session, self.session.learned is None
+        if session.learned is not None and session.learned.held is not None:  # what there is fixes the encoding
+            session.settle(self.model._tuned)  # noqa: SLF001
+            session.learned = session.learned._replace(held=None)
         n_rows = None
         if is_first and session.recipe.sizes.needs_n_rows:
             n_rows = self._reduced(_worker.weight_of_blocks, self.job, sum)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,6 +17,8 @@ from flybloom._internal.typing import Array, Codes, Novelty, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import codes_of, unknown_among
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.readout import explanation, filters, similarity
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights, require_weights_for
 from flybloom.core.readout.leave_one_out import LeaveOneOut
@@ -31,6 +33,7 @@ SCORES = ("novelty", "familiarity")
 
 CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
     **HASH_PARAMETERS,
+    "warm_up": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
     "decay": [Interval(Real, 0, 1, closed="right")],
     "class_weight": [StrOptions({"balanced"}), dict, None],
     "temperature": [Interval(Real, 0, None, closed="neither")],
@@ -93,8 +96,9 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
-        - If "auto", up to 100 columns become 5 soft bins each, more are standardised and clipped, sparse rows are taken
-          as they are, and columns are weighed by their relevance to the labels.
+        - If "auto", columns are standardised and clipped at 2.5 deviations, and up to 100 become 5 soft bins each, more
+          their 50 leading principal components; sparse rows are taken as they are. Columns are weighed by their
+          relevance to the labels.
         - If "none", the rows as they come, as in the paper: integers are summed as integers.
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
@@ -104,6 +108,11 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
     scaling : {"none", "center", "standard"} or None, default=None
         An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
         as well.
+
+    warm_up : int or "auto", default="auto"
+        How many rows of a stream must have come to fix an encoding. Until then the rows are held in the model, and what
+        it says follows from all of them, as if they had come at once; its file holds them, too. "auto" is 400, or 0
+        where the encoding needs no rows, or `scaling` is given. It is for `partial_fit`; `fit` never waits.
 
     temperature : float, default=0.1
         What the novelties are divided by before the softmax of `predict_proba`. Smaller is more confident; the paper's
@@ -201,6 +210,7 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         signed: bool = True,
         encoding: Any = "auto",
         scaling: str | None = None,
+        warm_up: int | str = "auto",
         temperature: float = 0.1,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -213,6 +223,7 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         self.signed = signed
         self.encoding = encoding
         self.scaling = scaling
+        self.warm_up = warm_up
         self.temperature = temperature
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -452,11 +463,12 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         classes = self.classes_
         return [(classes[i], classes[j], value) for i, j, value in pairs]
 
-    def leave_one_out_novelty(self, X: Any, y: Any) -> Novelty:
+    def leave_one_out_novelty(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Novelty:
         """Return how novel each learned row is to each class, as if that row alone had not been learned.
 
-        Exact, without learning again: one count less for each winner of the row in its own class. The scaling stays
-        that of all rows.
+        Exact, without learning again: one count less for each winner of the row in its own class. The encoding stays
+        that of all rows. So where it weighs columns by their relevance to labels, a row would be judged by weights that
+        its own label has a part in; that is refused, unless you say that it does not matter.
 
         Parameters
         ----------
@@ -464,6 +476,9 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
             Rows that were learned.
         y : array-like of shape (n_samples,)
             The labels they were learned with.
+        shared_encoding : bool, default=False
+            Whether an encoding that was fitted to the labels of all rows may be used: for thresholds of novelty, say,
+            but never to estimate an accuracy.
 
         Returns
         -------
@@ -475,11 +490,18 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         >>> from sklearn.datasets import load_digits
         >>> from flybloom import FlyBloomClassifier
         >>> X, y = load_digits(return_X_y=True)
-        >>> model = FlyBloomClassifier(random_state=0).fit(X, y)
+        >>> model = FlyBloomClassifier(encoding="bins", random_state=0).fit(X, y)
         >>> bool((model.leave_one_out_novelty(X, y) >= model.novelty(X)).all())
         True
         """
         X, hasher = self._check_scoring(X)
+        if hasher.encoder.step(Relevance) is not None and not (shared_encoding or isinstance(self.encoding, Encoder)):
+            msg = (
+                "The encoding weighs columns by their relevance to the labels of all rows, so a row that is left out "
+                "would be judged by weights that its own label has a part in. Use an encoding without relevance, one "
+                "that was fitted beforehand, or folds (scikit-learn's cross_val_predict)."
+            )
+            raise ValueError(msg)
         with self._reading_counts() as counts:
             codes = _codes(check_labels(y, X.shape[0]), counts.classes)
             result = np.empty((X.shape[0], counts.classes.size))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
@@ -12,12 +13,16 @@ from typing import Any, ClassVar, Self
 from flybloom._internal.typing import Array, CountTable, Features
 from flybloom._internal.validation import check_labels, check_rows, check_weights, resolve_seed
 from flybloom.core.counts.base import Counts
-from flybloom.core.counts.shared import SharedOnDemand
+from flybloom.core.counts.shared import Shared, SharedOnDemand
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
-from flybloom.core.recipe import Block, Learned, Learning, Recipe
+from flybloom.core.recipe import Block, Held, Learned, Learning, Recipe
 from flybloom.estimators.base import FlyEstimator
+from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
+from flybloom.files.held_rows import HELD_ARRAYS, held_from_parts, held_to_parts
 from flybloom.files.model_file import Parts
+
+AUTO_WARM_UP = 400  # rows, see docs/encodings.md
 
 
 class CountingEstimator(FlyEstimator):
@@ -31,12 +36,13 @@ class CountingEstimator(FlyEstimator):
     """
 
     counts_type: ClassVar[type[Counts]]
+    warm_up: int | str = "auto"
     needs_labels: ClassVar[bool] = True
     _sizes_type: ClassVar[type[Sizes]] = Sizes
     is_tuned: ClassVar[bool] = False  # whether `tuned_to` chooses something with the rows of `fit`, and keeps it
     needs_judging: bool = False  # whether it needs `judge` for that
     _check_labels = staticmethod(check_labels)  # of so many rows; None where there are none
-    _shared = SharedOnDemand[Learned]()  # what is learned, with readers and learners kept apart
+    _sharing = SharedOnDemand[Learned]()  # what is learned, with readers and learners kept apart
     _counts_settings: Mapping[str, Any] = MappingProxyType({})  # what the counts are made with besides their sizes
 
     def merge(self, other: CountingEstimator) -> Self:
@@ -75,9 +81,35 @@ class CountingEstimator(FlyEstimator):
         shared = self._shared
         with shared.learning, other.reading_learned() as theirs:
             mine = self._learned()
+            if mine.held is not None or theirs.held is not None:
+                self._merge_held(mine, theirs)
+                return self
             mine.hasher.require_same(theirs.hasher, "merge")
             shared.replace(mine._replace(counts=mine.counts.plus(theirs.counts.following(mine.counts))))
         return self
+
+    def _merge_held(self, mine: Learned, theirs: Learned) -> None:
+        """Merge models of which one or both still hold rows back: these are learned as the other one hashes."""
+        mine.hasher.require_alike(theirs.hasher, "merge")
+        session = Learning(self._recipe(), self._sharing, self.n_jobs, mine)
+        if theirs.held is not None:
+            if mine.held is not None:
+                session.learn_first(theirs.held.block, self._tuned, **theirs.held.known)
+            else:
+                session.learn(theirs.held.block, **theirs.held.known)
+        elif mine.held is not None:
+            if mine.counts.needs_positions:
+                msg = (
+                    "Cannot merge: the first model still holds back rows, which came before those of the second, and "
+                    "their order matters. Merge the first into the second, or learn more rows first, see warm_up."
+                )
+                raise IncompatibleHashError(msg)
+            session.learned = theirs
+            session.learned = theirs._replace(
+                counts=theirs.counts.plus(theirs.count_block(mine.held.block, self.n_jobs, **mine.held.known))
+            )
+        if session.learned is not self._sharing.value:
+            self._sharing.replace(session.learned)
 
     def __add__(self, other: object) -> Self:
         """Return a model that has learned what both have."""
@@ -95,7 +127,7 @@ class CountingEstimator(FlyEstimator):
             return NotImplemented
         with self.reading_learned() as mine, other.reading_learned() as theirs:
             mine.hasher.require_same(theirs.hasher, "subtract")
-            return copy(self).with_learned(mine._replace(counts=mine.counts.minus(theirs.counts)))
+            return copy(self).with_learned(mine._replace(counts=mine.counts.minus(theirs.counts), held=None))
 
     @contextmanager
     def learning(self, *, anew: bool = False) -> Iterator[Learning]:
@@ -110,7 +142,7 @@ class CountingEstimator(FlyEstimator):
             Whether to forget everything first. The rules of `fit` hold then.
         """
         self._check_parameters()
-        shared = self._shared
+        shared = self._sharing
         with shared.learning:
             session = Learning(self._recipe(), shared, self.n_jobs, None if anew else shared.value)
             yield session
@@ -193,7 +225,11 @@ class CountingEstimator(FlyEstimator):
         """
         with self.reading_learned() as learned:
             facts, arrays = learned.counts.to_parts()
-            return Parts(learned.hasher, {**facts, "tuned": learned.tuned} if learned.tuned else facts, arrays)
+            facts = {**facts, "tuned": learned.tuned} if learned.tuned else facts
+            if learned.held is not None:
+                held_facts, held_arrays = held_to_parts(learned.held)
+                facts, arrays = {**facts, "held": held_facts}, {**arrays, **held_arrays}
+            return Parts(learned.hasher, facts, arrays)
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
         """Hold what a file says, and return the model itself; ValueError where no model can have that.
@@ -212,13 +248,19 @@ class CountingEstimator(FlyEstimator):
         estimator
             The model itself.
         """
+        held_arrays = {name: values for name, values in arrays.items() if name in HELD_ARRAYS}
+        arrays = {name: values for name, values in arrays.items() if name not in HELD_ARRAYS}
         if hasher is None or set(arrays) - self.counts_type.ARRAYS:
             msg = "it holds arrays that no such model has" if arrays else "it does not say how it hashes"
             raise ValueError(msg)
         tuned = facts.get("tuned", {})
         self._check_tuned(tuned)
         counts = self.counts_type.from_parts(hasher.n_components, hasher.n_winners, facts, arrays)
-        return self.with_learned(Learned(hasher, counts, tuned))
+        held = None
+        if held_arrays or "held" in facts:
+            recipe = replace(self._recipe(), seed=hasher.projection.seed)
+            held = held_from_parts(facts.get("held"), held_arrays, hasher.encoder.n_features, recipe)
+        return self.with_learned(Learned(hasher, counts, tuned, held))
 
     @property
     def counts_(self) -> CountTable:
@@ -237,9 +279,22 @@ class CountingEstimator(FlyEstimator):
     def __copy__(self) -> Self:
         """Return a model with the same parameters, which shares what was learned until one of the two learns on."""
         twin = type(self).__new__(type(self))
-        twin.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_shared"})
+        twin.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_sharing"})
         learned = self._shared.hand_out()
         return twin if learned is None else twin.with_learned(learned)
+
+    @property
+    def _shared(self) -> Shared[Learned | None]:
+        """What keeps readers and learners apart; rows that were held back are counted before anybody looks."""
+        shared = self._sharing
+        learned = shared.value
+        if learned is not None and learned.held is not None and learned.held.is_stale:
+            with shared.learning:
+                session = Learning(learned.held.recipe, shared, self.n_jobs, shared.value)
+                if session.learned is not None:
+                    session.settle(self._tuned)
+                    shared.replace(session.learned)
+        return shared
 
     @property
     def _hasher(self) -> Hasher | None:
@@ -264,7 +319,15 @@ class CountingEstimator(FlyEstimator):
             seed=resolve_seed(self.random_state),
             new_counts=partial(self.counts_type.empty, **self._counts_settings),  # type: ignore[attr-defined]
             check_labels=self._check_labels,
+            warm_up=self._warm_up_rows,
         )
+
+    @property
+    def _warm_up_rows(self) -> int:
+        """How many rows must have come to fix an encoding: none where it needs none, and with the older scaling."""
+        if not self._encoding.needs_rows or self.scaling is not None:
+            return 0
+        return AUTO_WARM_UP if self.warm_up == "auto" else int(self.warm_up)
 
     def _check_tuned(self, tuned: Any) -> None:
         """Refuse what `tune_to` never returns; ValueError."""
@@ -279,24 +342,49 @@ class CountingEstimator(FlyEstimator):
         """Count rows in addition to those before, or from scratch; return them, checked."""
         with self.learning(anew=anew) as session:
             block = session.check(X, y, sample_weight)
-            is_first = session.learned is None
-            session.start_with(block)
-            session.learn(block, **known)
-            if is_first and self.is_tuned and session.learned is not None:
-                judged = self.judge(session.learned, block, 0) if self.needs_judging else None
-                session.tune(self.tuned_to(judged))
+            if anew or (session.learned is not None and session.learned.held is None):
+                self._count_block(session, block, known)
+            else:
+                session.learn_first(block, self._tuned, **known)
         return block
+
+    def _count_block(self, session: Learning, block: Block, known: dict[str, Any]) -> None:
+        """Count a block; the first one fixes how rows are hashed."""
+        if session.learned is None:
+            session.learn_anew(block, self._tuned, known)
+        else:
+            session.learn(block, **known)
+
+    def _tuned(self, learned: Learned, block: Block) -> dict[str, Any]:
+        """Return what the first rows choose, if anything."""
+        if not self.is_tuned:
+            return {}
+        return self.tuned_to(self.judge(learned, block, 0) if self.needs_judging else None)
 
     def _forget(self, X: Any, y: Any, sample_weight: Any = None) -> None:
         """Take rows out of the counts."""
         shared = self._shared
         with shared.learning:
             learned = self._learned()
+            if learned.held is not None:
+                self._forget_held(learned, learned.held, X, y, sample_weight)
+                return
             rows = check_rows(X, type(self).__name__, learned.hasher.encoder)
             labels, weights = self._check_labels(y, rows.shape[0]), check_weights(sample_weight, rows.shape[0])
             delta = learned.count_block(Block(rows, labels, weights), self.n_jobs, sign=-1)
             if not shared.change(learned.counts, delta, -1):
                 shared.replace(learned._replace(counts=learned.counts.minus(delta)))
+
+    def _forget_held(self, learned: Learned, held: Held, X: Any, y: Any, sample_weight: Any) -> None:
+        """Take rows out of those that are held back."""
+        rows = check_rows(X, type(self).__name__, learned.hasher.encoder)
+        labels, weights = self._check_labels(y, rows.shape[0]), check_weights(sample_weight, rows.shape[0])
+        if learned.counts.needs_positions:
+            learned.counts.counter(labels, weights, sign=-1)  # says what is missing
+            msg = "Rows that are held back cannot be forgotten by their positions. Learn more rows first, see warm_up."
+            raise NeverLearnedError(msg)
+        left = held.without(Block(rows, labels, weights))
+        self._shared.replace(None if left is None else learned._replace(held=left))
 
     def _check_scoring(self, X: Any) -> tuple[Features, Hasher]:
         """Return the rows to score, checked, and what hashes them."""

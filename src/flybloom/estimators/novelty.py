@@ -83,7 +83,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised and clipped, and sparse rows are taken as they are.
+        - If "auto", columns are standardised, and sparse rows are taken as they are.
         - If "none", the rows as they come, as in the paper: integers are summed as integers.
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
@@ -93,6 +93,11 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     scaling : {"none", "center", "standard"} or None, default=None
         An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
         as well.
+
+    warm_up : int or "auto", default="auto"
+        How many rows of a stream must have come to fix an encoding. Until then the rows are held in the model, and what
+        it says follows from all of them, as if they had come at once; its file holds them, too. "auto" is 400, or 0
+        where the encoding needs no rows, or `scaling` is given. It is for `partial_fit`; `fit` never waits.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the connections. An int is used as it is and makes the filter reproducible on every machine.
@@ -157,6 +162,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     is_tuned = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HASH_PARAMETERS,
+        "warm_up": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "decay": [Interval(Real, 0, 1, closed="right")],
         "bias_columns": [Interval(Real, 0, 1, closed="both")],
         "recovery": [Interval(Integral, 1, None, closed="left"), None],
@@ -176,6 +182,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         signed: bool = True,
         encoding: Any = "auto",
         scaling: str | None = None,
+        warm_up: int | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -189,6 +196,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         self.signed = signed
         self.encoding = encoding
         self.scaling = scaling
+        self.warm_up = warm_up
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -274,7 +274,7 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         """Take over a fitted classifier, with thresholds from rows that it has learned."""
         classes = estimator.classes_
         unknown = self._label_of_unknown(classes)
-        novelty = estimator.leave_one_out_novelty(X, y)
+        novelty = estimator.leave_one_out_novelty(X, y, shared_encoding=True)
         least, nearest = novelty.min(axis=1), novelty.argmin(axis=1)
         common = float(np.quantile(least, self.quantile))
         threshold = np.full(classes.size, common)

@@ -14,7 +14,7 @@ from flybloom.blocks import Blocks, read_blocks
 from flybloom.blocks.source import BLOCK_ROWS
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.step import Plan
-from flybloom.core.recipe import Block, Learned, Learning
+from flybloom.core.recipe import Block, Learned, Learning, joined
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.exceptions import CheckpointError, SourceError
 from flybloom.learning.checkpoint import Checkpoint, identity_of
@@ -175,7 +175,7 @@ class _Training:
 
     def _count(self, done: int) -> int:
         """Learn the rows after those that are done; return how many are done then."""
-        for block, n_rows in self._checked(done, "learning"):
+        for block, n_rows in self._warmed_up(self._checked(done, "learning")):
             is_first = self.session.learned is None
             self.session.start_with(block)
             self.session.learn(block)
@@ -187,6 +187,21 @@ class _Training:
             if self.saved is not None and self.saved.is_due(done):
                 self._save(done)
         return done
+
+    def _warmed_up(self, blocks: Iterator[tuple[Block, int]]) -> Iterator[tuple[Block, int]]:
+        """Give the blocks, the first ones together if they are too small to fix an encoding from."""
+        first: list[Block] = []
+        n_first = 0
+        for block, n_rows in blocks:
+            if self.session.learned is not None:
+                yield block, n_rows
+                continue
+            first.append(block)
+            n_first += n_rows
+            if n_first >= self.session.recipe.warm_up:
+                yield (block if len(first) == 1 else joined(first)), n_first
+        if first and self.session.learned is None:
+            yield (first[0] if len(first) == 1 else joined(first)), n_first
 
     def _judge(self) -> None:
         """Let the rows choose what is kept, in a pass of their own."""

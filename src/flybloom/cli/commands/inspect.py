@@ -32,6 +32,7 @@ def command(model: Model, json: Json = False) -> None:
         "signed": inside.signed_,
         "seed": str(inside.seed_),
         "scaling": "none" if inside.center_ is None else "center" if inside.scale_ is None else "standard",
+        "encoding": " + ".join(step.kind for step in hasher.encoder.steps) or "none",
         "feature_names": None if names is None else list(names),
         "parameters": {
             name: value if isinstance(value, int | float | str | list | dict | None) else str(value)

@@ -15,10 +15,11 @@ from flybloom.cli.options import (
     DEFAULT_BLOCK_ROWS,
     BlockRows,
     ClassWeight,
+    EncodingOption,
     Jobs,
     Json,
     Output,
-    Scaling,
+    ScalingOption,
     Source,
     TargetIfAny,
     given_options,
@@ -31,7 +32,7 @@ from flybloom.cli.options import (
 if TYPE_CHECKING:
     from flybloom.estimators.counting import CountingEstimator
 
-FIXED_BY_LIKE = ("components", "connections", "winners", "unsigned", "scaling", "seed", "novelty")
+FIXED_BY_LIKE = ("components", "connections", "winners", "unsigned", "encoding", "scaling", "seed", "novelty")
 NOT_ON_A_CLUSTER = ("checkpoint", "every", "resume", "single_pass", "like", "block_rows", "jobs")
 FOR_CLASSES, FOR_NOVELTY = ("class_weight", "target"), ("contamination", "recovery")
 
@@ -61,16 +62,17 @@ def command(
         int | None, typer.Option(min=1, help="With --novelty: after how many further rows a row is forgotten.")
     ] = None,
     unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
-    scaling: Annotated[Scaling, typer.Option(help="What is done to the columns before hashing.")] = Scaling.STANDARD,
+    encoding: EncodingOption = "auto",
+    scaling: ScalingOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the connections.")] = 0,
     like: Annotated[
         Path | None,
         typer.Option(
-            help="Hash as this model does, scaling included, so that the two can be merged; and its settings."
+            help="Hash as this model does, encoding included, so that the two can be merged; and its settings."
         ),
     ] = None,
     single_pass: Annotated[
-        bool, typer.Option("--single-pass", help="Read the source once; the first block gives the scaling.")
+        bool, typer.Option("--single-pass", help="Read the source once; the first block gives the encoding.")
     ] = False,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Folder in which to save model and position from time to time.")
@@ -84,7 +86,8 @@ def command(
 ) -> None:
     """Learn a model from SOURCE and save it.
 
-    The source is read twice, for the scaling and to learn, unless --single-pass or --scaling none is given.
+    The source is read for each step of the encoding, and once to learn; with --single-pass or --encoding none only
+    once.
     """
     checkpoint_rows, checkpoint_seconds = _interval(every)
     given = given_options(context)
@@ -102,7 +105,8 @@ def command(
         if like is not None
         else _new(
             sizes, novelty=novelty, class_weight=class_weight, contamination=contamination, recovery=recovery,
-            decay=decay, signed=not unsigned, scaling=scaling.value, random_state=seed,
+            decay=decay, signed=not unsigned, encoding=encoding,
+            scaling=None if scaling is None else scaling.value, random_state=seed,
         )
     )  # fmt: skip
     require_target(target, is_needed=model.needs_labels)

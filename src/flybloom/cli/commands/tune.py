@@ -10,7 +10,19 @@ import typer
 
 from flybloom.cli.console import Stopwatch, print_result, print_table
 from flybloom.cli.models import read_all
-from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, ClassWeight, Jobs, Json, Output, Source, Target, names
+from flybloom.cli.options import (
+    DEFAULT_BLOCK_ROWS,
+    BlockRows,
+    ClassWeight,
+    EncodingOption,
+    Jobs,
+    Json,
+    Output,
+    ScalingOption,
+    Source,
+    Target,
+    names,
+)
 
 GRIDS = ("auto", "paper")
 PARAMETERS = ("n_components", "n_connections", "n_winners", "decay")
@@ -31,7 +43,8 @@ def command(
     ] = None,
     picture: Annotated[Path | None, typer.Option(help="Draw a heat map of the scores to this PNG file.")] = None,
     unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
-    scaling: Annotated[str, typer.Option(help="none, center or standard.")] = "standard",
+    encoding: EncodingOption = "auto",
+    scaling: ScalingOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the connections.")] = 0,
     most: Annotated[int, typer.Option(min=1, help="How many of the best settings to print.")] = 5,
     block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
@@ -50,7 +63,8 @@ def command(
     rows, labels = read_all(read_blocks(source, target, features=names(features), block_rows=block_rows))
     watch = Stopwatch()
     search = FlyBloomClassifierCV(
-        **settings, cv=folds, scoring=scoring, class_weight=class_weight, signed=not unsigned, scaling=scaling,
+        **settings, cv=folds, scoring=scoring, class_weight=class_weight, signed=not unsigned,
+        encoding=encoding, scaling=None if scaling is None else scaling.value,
         random_state=seed, n_jobs=jobs, verbose=True,
     ).fit(rows, labels)  # fmt: skip
     search.best_estimator_.save(output)

@@ -28,6 +28,7 @@ WIDE = 4.0  # what values that are not clipped are measured up to
 
 # The rule of "auto", chosen by measurement, see docs/encodings.md.
 MAX_BINNED = 100  # columns
+MAX_ROTATED = 2048  # columns, because a covariance has as many rows and columns
 
 
 @dataclass(frozen=True)
@@ -265,19 +266,16 @@ class Encoding:
 class AutoEncoding:
     """The encoding that the rows ask for, by a rule that was measured.
 
-    Up to 100 columns become 5 soft bins each; more are standardised and clipped; sparse rows are taken as they are.
-    With labels, columns are weighed by their relevance.
+    Dense columns are standardised and clipped; up to 100 become 5 soft bins each, more, up to 2048, their 50 leading
+    principal components. Sparse rows are taken as they are. With labels, columns are weighed by their relevance.
 
     Parameters
     ----------
     uses_labels : bool
         Whether there are labels, and they may be used.
-    bias : float
-        Constant columns, for who needs them.
     """
 
     uses_labels: bool
-    bias: float = 0.0
     takes_sparse = True
     needs_rows = True
     needs_labels = False
@@ -287,8 +285,29 @@ class AutoEncoding:
         relevance = RELEVANCE if self.uses_labels else 0.0
         if is_sparse:
             return Encoding("none", relevance=relevance)
-        bins = BINS if n_features <= MAX_BINNED and not self.bias else 0
-        return Encoding(bins=bins, relevance=relevance, bias=self.bias)
+        if n_features <= MAX_BINNED:
+            return Encoding(bins=BINS, relevance=relevance)
+        return Encoding("standard", relevance=relevance, rotation=ROTATION if n_features <= MAX_ROTATED else 0)
+
+
+@dataclass(frozen=True)
+class AutoNoveltyEncoding:
+    """Columns are standardised, beside constant ones, and not clipped: far rows are to look far. Sparse rows are not.
+
+    Parameters
+    ----------
+    bias : float
+        Constant columns, as a share of the features.
+    """
+
+    bias: float
+    takes_sparse = True
+    needs_rows = True
+    needs_labels = False
+
+    def resolved(self, n_features: int, *, is_sparse: bool) -> Encoding:  # noqa: ARG002
+        """Return the encoding for such rows."""
+        return Encoding("none") if is_sparse else Encoding("standard", clip=math.inf, bias=self.bias)
 
 
 @dataclass(frozen=True)
@@ -314,6 +333,11 @@ class FixedEncoding:
             raise ValueError(msg)
         return self
 
+    @property
+    def grid_shape(self) -> tuple[int, ...] | None:
+        """The shape of rows, if they have one."""
+        return self.encoder.grid_shape
+
     def n_columns(self, n_features: int) -> int:  # noqa: ARG002
         """Return how many columns are hashed."""
         return self.encoder.n_outputs
@@ -323,19 +347,19 @@ class FixedEncoding:
         return self.encoder.named(encoder.names)
 
 
-Wanted = Encoding | AutoEncoding | FixedEncoding
+Wanted = Encoding | AutoEncoding | AutoNoveltyEncoding | FixedEncoding
 """What an estimator's parameters come to."""
 
 
-def wanted_encoding(encoding: Any, scaling: str | None, *, uses_labels: bool, bias: float = 0.0) -> Wanted:
-    """Return what the parameters `encoding` and `scaling` of an estimator ask for."""
+def wanted_encoding(encoding: Any, scaling: str | None, *, uses_labels: bool, bias: float | None = None) -> Wanted:
+    """Return what the parameters `encoding` and `scaling` of an estimator ask for; only detectors have a `bias`."""
     if scaling is not None:
-        return Encoding(scaling, clip=math.inf, bias=bias)
+        return Encoding(scaling, clip=math.inf, bias=bias or 0.0)
     if isinstance(encoding, Encoder):
         return FixedEncoding(encoding)
     if isinstance(encoding, str):
         if encoding == "auto":
-            return AutoEncoding(uses_labels, bias)
+            return AutoEncoding(uses_labels) if bias is None else AutoNoveltyEncoding(bias)
         encoding = Encoding.parse(encoding)
     if bias and not encoding.bias and not encoding.bins and not encoding.rotation:
         encoding = Encoding(**{**{f.name: getattr(encoding, f.name) for f in fields(Encoding)}, "bias": bias})

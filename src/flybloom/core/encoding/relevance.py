@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ LEVELS = 128  # whole numbers up to this stand for the values: the fourth powers
 MAX_WEIGHT = 2**34  # of rows whose sums are kept as int64; beyond, as whole numbers of any size
 GRAIN = 2**12  # weights are multiples of one over this, so that roots which differ in the last bit do not matter
 ROWS_AT_ONCE = 4096
+DEVIATIONS = 2  # by how many a share must exceed the mean of chance to count
 
 
 class Relevance(Step):
@@ -85,7 +87,8 @@ class ClassMoments:
         n = self.n_rows
         kept: list[Any] = [sums for sums in self.by_label.values() if sums[0] > 0]
         total = [_exact_total([sums[i] for sums in kept]) for i in (1, 2)]
-        chance = (len(kept) - 1) / n
+        spare = len(kept) - 1  # of columns that tell nothing, n times the share has this mean, and twice it as variance
+        chance = (spare + DEVIATIONS * math.sqrt(2 * spare)) / n
         shares = []
         for i, squares in ((1, total[1]), (2, self.fourth)):
             # of each class: (sum of x)^2 / rows; terms are sorted, so that the order of classes cannot matter

@@ -30,8 +30,8 @@ class Rotation(Step):
     ARRAYS = frozenset({"rotation"})
 
     def __init__(self, matrix: Array) -> None:
-        self.matrix = matrix  # int32, of shape (columns, components), in units of 1 / GRAIN
-        self._factor = matrix.astype(np.float64)
+        self.matrix = matrix  # float32, of shape (columns, components), multiples of 1 / GRAIN
+        self._factor = matrix.astype(np.float64) * GRAIN
 
     def apply(self, rows: Features) -> Array:
         """Return the components of rows."""
@@ -53,23 +53,23 @@ class Rotation(Step):
         matrix = arrays.get("rotation")
         is_right = (
             matrix is not None
-            and matrix.dtype == np.int32
+            and matrix.dtype == np.float32
             and matrix.ndim == 2  # noqa: PLR2004
             and matrix.shape[0] == n_inputs
             and 1 <= matrix.shape[1] <= n_inputs
-            and bool((np.abs(matrix.astype(np.int64)) <= GRAIN).all())
+            and bool((np.abs(matrix) <= 1).all())
+            and bool((matrix * GRAIN == np.rint(matrix * GRAIN)).all())
         )
         if not is_right or matrix is None:
-            msg = "rotation is not a matrix of whole numbers with a row for each column"
+            msg = "rotation is not a matrix of numbers from -1 to 1 with a row for each column"
             raise ValueError(msg)
         return cls(matrix)
 
     def traced_back(self, shares: Array, *, signed: bool) -> Array:
         """Return the share of each column: with signs as it is rotated, else by the squares of its entries."""
-        matrix = self._factor / GRAIN
         if signed:
-            return np.asarray(shares @ matrix.T)
-        squares = matrix**2
+            return np.asarray(shares @ self.matrix.T)
+        squares = self.matrix.astype(np.float64) ** 2
         return np.asarray(shares @ (squares / np.maximum(squares.sum(axis=0), 1e-300)).T)
 
 
@@ -123,7 +123,7 @@ class RotationPlan(Plan):
         vectors = vectors[:, ::-1]
         largest = np.abs(vectors).argmax(axis=0)
         vectors = vectors * np.where(vectors[largest, np.arange(n)] < 0, -1.0, 1.0)
-        return Rotation(np.ascontiguousarray(np.rint(vectors * GRAIN), np.int32))
+        return Rotation(np.ascontiguousarray(np.rint(vectors * GRAIN) / GRAIN, np.float32))
 
 
 def whole(rows: Features) -> Array:

@@ -145,6 +145,30 @@ class Hasher:
         hasher = Hasher.of(encoder, seed, (m, s, rho), signed=facts["signed_"])
         return hasher, {name: arrays[name] for name in arrays if name not in own}
 
+    def require_alike(self, other: Hasher, action: str) -> None:
+        """Refuse another hasher that differs in more than what the steps of its encoder were fitted to."""
+        found = differences(self._alike_fields(), other._alike_fields())
+        if found:
+            msg = (
+                f"Cannot {action}: the two models hash differently. These differ: {'; '.join(found)}. "
+                "Models add up if all learn with the same random_state, sizes, features and encoding."
+            )
+            raise IncompatibleHashError(msg)
+
+    def _alike_fields(self) -> dict[str, Any]:
+        """Return what was asked for, not what came out."""
+        names = (
+            "n_features_in_",
+            "feature_names_in_",
+            "n_components_",
+            "n_connections_",
+            "n_winners_",
+            "signed_",
+            "seed_",
+        )
+        steps = [step.kind for step in self.encoder.steps]
+        return {**{name: self.fields[name] for name in names}, "encoding": ", ".join(steps)}
+
     def require_same(self, other: Hasher, action: str) -> None:
         """Refuse another hasher whose winners mean something else."""
         if other is self:

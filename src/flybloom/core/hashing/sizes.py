@@ -10,6 +10,8 @@ import numpy as np
 # Chosen by measurement, see docs/defaults.md.
 AUTO_COMPONENTS = 32768
 AUTO_CONNECTIONS = 64
+SPARSE_CONNECTIONS = 16  # few of the features of a sparse row are there, and each is to be told from the others
+WINDOW_CONNECTIONS = 24
 AUTO_WINNERS = 128
 PAIR_COMPONENTS = (1024, 2048, 4096)
 PAIR_ROWS = (1_000, 20_000)  # up to which there are so few, and so many
@@ -34,17 +36,18 @@ class Sizes:
         n_features: int,
         n_columns: int | None = None,
         n_rows: int | None = None,  # noqa: ARG002
+        most_connections: int = AUTO_CONNECTIONS,
     ) -> tuple[int, int, int]:
         """Return m, s and rho for so many features: ints as they are, floats as multiples or shares, at least one.
 
         What does not fit the features is refused. Where an encoding makes more or fewer columns of the features,
-        connections are counted in these.
+        connections are counted in these. "auto" takes half of them, and at most `most_connections`.
         """
         n_hashed = n_features if n_columns is None else n_columns
         m, s, rho = self.n_components, self.n_connections, self.n_winners
         m = AUTO_COMPONENTS if m == "auto" else max(1, round(m * n_features)) if isinstance(m, FLOATS) else int(m)
         if s == "auto":
-            s = max(1, min(round(n_hashed / 2), AUTO_CONNECTIONS))
+            s = max(1, min(round(n_hashed / 2), most_connections))
         s = max(1, round(s * n_hashed)) if isinstance(s, FLOATS) else int(s)
         if s > n_hashed:
             columns = "feature(s) of X" if n_hashed == n_features else "column(s) that the encoding makes of X"
@@ -72,7 +75,11 @@ class PairSizes(Sizes):
         return bool(self.n_components == "auto")
 
     def for_features(
-        self, n_features: int, n_columns: int | None = None, n_rows: int | None = None
+        self,
+        n_features: int,
+        n_columns: int | None = None,
+        n_rows: int | None = None,
+        most_connections: int = AUTO_CONNECTIONS,
     ) -> tuple[int, int, int]:
         """Return m, s and rho for so many features and rows."""
         m, rho = self.n_components, self.n_winners
@@ -83,4 +90,4 @@ class PairSizes(Sizes):
         if s == "auto" and n_hashed <= MANY_COLUMNS:
             s = max(1, min(round(n_hashed / 2), PAIR_CONNECTIONS))
         sizes = Sizes(m, s, PAIR_WINNERS if rho == "auto" else rho)
-        return sizes.for_features(n_features, n_columns)
+        return sizes.for_features(n_features, n_columns, most_connections=most_connections)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -15,10 +16,12 @@ from sklearn.model_selection import check_cv
 
 from flybloom._internal.memory import available_memory
 from flybloom._internal.sklearn_compat import Interval, StrOptions, fit_context, validate_parameter_constraints
-from flybloom._internal.typing import Array, Codes, Features, Novelty, Winners
+from flybloom._internal.typing import Array, Codes, Features, Novelty, Weights, Winners
 from flybloom._internal.validation import check_labels, check_new_rows, resolve_seed
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.relevance import Relevance
+from flybloom.core.encoding.step import Plan
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class_weight, require_weights_for
@@ -29,7 +32,7 @@ from flybloom.estimators.tuning.calibration import fitted_temperature
 from flybloom.estimators.tuning.grids import NAMES, Candidate, as_list, candidates
 from flybloom.estimators.tuning.held_out import Split, fold_splits, leave_one_out
 from flybloom.estimators.tuning.results import cv_results
-from flybloom.estimators.tuning.search import Found, search
+from flybloom.estimators.tuning.search import Found, HashRows, search, search_apart
 from flybloom.estimators.tuning.split_scores import known_novelty, make_scorer
 from flybloom.files.model_file import Parts, describe_inside, restore_inside
 
@@ -45,7 +48,9 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     are hashed once for each pair of `n_components` and `n_connections`, and every score is that of a model which has
     really been fitted without the rows it is tested on, bit for bit.
 
-    Connections and scaling are shared by the folds. Neither depends on a label.
+    Connections, and what of the encoding does not depend on a label, are shared by the folds. Where the encoding weighs
+    columns by their relevance to labels, each fold has an encoding of its own, from the rows it learns, and all rows
+    are hashed anew for it; leave-one-out is refused then, because it would take an encoding for each row.
 
     Parameters
     ----------
@@ -94,9 +99,10 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
-        - If "auto", up to 100 columns become 5 soft bins each, more are standardised and clipped, sparse rows are taken
-          as they are, and columns are weighed by their relevance to the labels; the last not with ``cv="loo"``, where a
-          row would be judged by weights that its own label has a part in.
+        - If "auto", columns are standardised and clipped at 2.5 deviations, and up to 100 become 5 soft bins each, more
+          their 50 leading principal components; sparse rows are taken as they are. Columns are weighed by their
+          relevance to the labels, but not with ``cv="loo"``, where a row would be judged by weights that its own label
+          has a part in.
         - If "none", the rows as they come, as in the paper: integers are summed as integers.
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
@@ -278,12 +284,13 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         require_weights_for(self.class_weight, classes, owner)
         splits = self._splits(X, y, groups, codes)
         self._require_memory(X, classes.size)
-        ones = np.ones(X.shape[0], np.int64)
-        encoder = recipe.hasher(
-            Encoder(X.shape[1], names), lambda plan, encoder: encoder.measure(plan, X, y, ones)
-        ).encoder
-        self._search(X, y, codes, classes, splits, encoder, recipe)
+        self._search(X, y, codes, classes, splits, names, recipe)
         return self
+
+    @property
+    def _uses_labels(self) -> bool:  # type: ignore[override]
+        """Whether "auto" weighs columns by their relevance: not where each row is held out by itself."""
+        return not isinstance(self.cv, str)
 
     def predict(self, X: Any) -> Array:
         """Return the class to which each row is least novel, as the best model sees it.
@@ -462,27 +469,58 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         codes: Codes,
         classes: Array,
         splits: list[Split],
-        encoder: Encoder,
+        names: tuple[str, ...] | None,
         recipe: Recipe,
     ) -> None:
         """Score all settings, and set what was found."""
-        settings = candidates(self._checked_grid(), encoder.n_features)
+
+        def encoder_of(weights: Weights) -> Encoder:
+            def measured(plan: Plan, encoder: Encoder) -> Any:
+                return encoder.measure(plan, X, y, weights)
+
+            return recipe.hasher(Encoder(X.shape[1], names), measured, is_sparse=sparse.issparse(X)).encoder
+
+        encoder = encoder_of(np.ones(X.shape[0], np.int64))
+        sees_labels = self._sees_labels(encoder)
+        encoding = recipe.encoding.resolved(X.shape[1], is_sparse=sparse.issparse(X))
+        settings = candidates(self._checked_grid(), encoder.n_features, encoding.n_columns(encoder.n_features))
         class_weight = by_code(self.class_weight, classes)
         score = make_scorer(self.scoring, X, y, classes, class_weight)
 
-        def hasher(m: int, s: int, rho: int) -> Hasher:
+        def hasher(m: int, s: int, rho: int, encoder: Encoder = encoder) -> Hasher:
             return Hasher.of(encoder, recipe.seed, (m, s, rho), signed=recipe.signed)
 
-        def hash_rows(m: int, s: int, rho: int) -> Winners:
-            return hasher(m, s, rho).winners(X, self.n_jobs)
+        def hash_rows(m: int, s: int, rho: int, encoder: Encoder = encoder) -> Winners:
+            return hasher(m, s, rho, encoder).winners(X, self.n_jobs)
 
-        found = search(
-            settings, splits, codes, hash_rows, score, recipe.seed, self.n_jobs, self._report, class_weight
-        )  # fmt: skip
+        def searched(settings: list[Candidate], splits: list[Split], hash_rows: HashRows) -> Found:
+            return search(
+                settings, splits, codes, hash_rows, score, recipe.seed, self.n_jobs, self._report, class_weight
+            )
+
+        if sees_labels:
+            hashes: list[HashRows] = [
+                partial(hash_rows, encoder=encoder_of(split.weights(codes.size))) for split in splits
+            ]
+            found = search_apart(settings, splits, hashes, hash_rows, searched)
+        else:
+            found = searched(settings, splits, hash_rows)
         best = settings[found.best]
         counts = ClassCounts(classes, np.bincount(codes), found.counts, best.rho)
         learned = Learned(hasher(best.m, best.s, best.rho), counts)
         self._set_found(settings, found, fitted_temperature(found.novelty, codes), learned)
+
+    def _sees_labels(self, encoder: Encoder) -> bool:
+        """Return whether an encoding has been fitted to the labels of all rows; refuse it for leave-one-out."""
+        sees_labels = encoder.step(Relevance) is not None and not isinstance(self.encoding, Encoder)
+        if sees_labels and isinstance(self.cv, str):
+            msg = (
+                f"encoding={self.encoding!r} weighs columns by the labels of all rows, so that a row which is held out "
+                "by itself would be judged by weights that its own label has a part in. Use folds (cv=5), leave out "
+                "relevance, or fit the encoding to other rows beforehand: Encoding(...).fit(X, y)."
+            )
+            raise ValueError(msg)
+        return sees_labels
 
     def _set_found(self, settings: list[Candidate], found: Found, temperature: float, learned: Learned) -> None:
         """Set the attributes that users read."""

@@ -31,19 +31,20 @@ class Candidate(NamedTuple):
     rho: int
 
 
-def candidates(grid: dict[str, Any], n_features: int) -> list[Candidate]:
+def candidates(grid: dict[str, Any], n_features: int, n_columns: int | None = None) -> list[Candidate]:
     """Return the settings of a grid in the order of scikit-learn's ParameterGrid.
 
-    With the words "auto" and "paper", a number of winners that exceeds half of the components is left out.
+    Connections are counted in the columns that an encoding makes of the features. With the words "auto" and "paper", a
+    number of winners that exceeds half of the components is left out.
     """
     decays = _values(grid["decay"], AUTO_DECAYS, PAPER_DECAYS)
     return [
         Candidate({"decay": decay, "n_components": m, "n_connections": s, "n_winners": rho}, *sizes)
         for decay in decays
         for m in _components(grid["n_components"], n_features)
-        for s in _connections(grid["n_connections"], n_features)
+        for s in _connections(grid["n_connections"], n_features if n_columns is None else n_columns)
         for rho in _winners(grid["n_winners"], Sizes(m).for_features(n_features)[0])
-        for sizes in [Sizes(m, s, rho).for_features(n_features)]
+        for sizes in [Sizes(m, s, rho).for_features(n_features, n_columns)]
     ]
 
 

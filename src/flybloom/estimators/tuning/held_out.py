@@ -49,6 +49,12 @@ class Split(NamedTuple):
     class_count: Array
     leaves_itself: bool = False
 
+    def weights(self, n_rows: int) -> Weights:
+        """Return how often each of so many rows is learned."""
+        weights = np.ones(n_rows, np.int64)
+        weights[self.removed] -= self.copies
+        return weights
+
 
 def fold_splits(pairs: Iterable[tuple[Array, Array]], codes: Codes) -> list[Split]:
     """Return the splits that pairs of training and test rows describe."""

@@ -124,6 +124,39 @@ def read_off(
         del winners, held_out
 
 
+def search_apart(
+    settings: list[Candidate],
+    splits: list[Split],
+    hashes: list[HashRows],
+    hash_rows: HashRows,
+    searched: Callable[[list[Candidate], list[Split], HashRows], Found],
+) -> Found:
+    """Score every setting on every split, each of which hashes all rows in its own way.
+
+    The counts of the best setting are those of all rows as `hash_rows` hashes them.
+    """
+    apart = [searched(settings, [split], hash_rows) for split, hash_rows in zip(splits, hashes, strict=True)]
+    found = Found(
+        np.hstack([each.scores for each in apart]),
+        np.mean([each.fit_times for each in apart], axis=0),
+        np.mean([each.score_times for each in apart], axis=0),
+    )
+    found.best = best_index(found.scores)
+    best = [settings[found.best]]
+    parts = [
+        (split, searched(best, [split], hash_rows).novelty) for split, hash_rows in zip(splits, hashes, strict=True)
+    ]
+    total, n_tests = np.zeros(parts[0][1].shape), np.zeros(len(parts[0][1]))
+    for split, novelty in parts:
+        tested = np.unique(split.test)
+        total[tested] += novelty[tested]
+        n_tests[tested] += 1
+    with np.errstate(invalid="ignore"):  # rows that no split tests become NaN
+        found.novelty = total / n_tests[:, None]
+    found.counts = searched(best, splits[:1], hash_rows).counts
+    return found
+
+
 def _grouped(positions: Iterable[int], key: Callable[[int], Any]) -> dict[Any, list[int]]:
     """Return which positions have which key, in the order in which they come."""
     groups: dict[Any, list[int]] = {}

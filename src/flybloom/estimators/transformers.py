@@ -1,0 +1,249 @@
+"""Steps of encodings as transformers of their own, because neighbours gain from them, too."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from flybloom._internal.sklearn_compat import Interval, fit_context
+from flybloom._internal.typing import Array, Features
+from flybloom._internal.validation import check_labels, check_new_rows, check_rows
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.encoding import Encoding
+from flybloom.core.encoding.relevance import Relevance
+
+
+class _EncodingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Fits an encoder, and applies it."""
+
+    _encoder: Encoder
+
+    def _wanted(self, *, is_sparse: bool) -> Encoding:
+        """Return the encoding for rows of a kind."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        """Say what rows may be."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _fit(self, X: Any, y: Any, *, takes_sparse: bool) -> Self:
+        """Fit the encoder from scratch."""
+        owner = type(self).__name__
+        rows, names = check_new_rows(X, owner, takes_sparse=takes_sparse)
+        labels = None if y is None else check_labels(y, rows.shape[0])
+        ones = np.ones(rows.shape[0], np.int64)
+        self._encoder = self._wanted(is_sparse=sparse.issparse(rows)).fitted(
+            Encoder(rows.shape[1], names), lambda plan, encoder: encoder.measure(plan, rows, labels, ones)
+        )
+        self.n_features_in_ = rows.shape[1]
+        if names is not None:
+            self.feature_names_in_ = np.array(names, object)
+        return self
+
+    def transform(self, X: Any) -> Features:
+        """Return rows as the encoding sees them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows. Missing values (NaN) become zeros.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (n_samples, n_features_out), float32
+            The encoded rows.
+        """
+        check_is_fitted(self)
+        return self._encoder.encode(check_rows(X, type(self).__name__, self._encoder))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return names for what comes out.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the columns, where they have none.
+
+        Returns
+        -------
+        ndarray of str
+            The names.
+        """
+        check_is_fitted(self)
+        names = self._encoder.names if input_features is None else tuple(input_features)
+        names = tuple(f"x{i}" for i in range(self.n_features_in_)) if names is None else names
+        n = self._encoder.n_outputs // self.n_features_in_
+        return np.array([name if n == 1 else f"{name}_{b}" for name in names for b in range(n)], object)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether there is an encoder."""
+        return hasattr(self, "_encoder")
+
+
+class SoftBins(_EncodingTransformer):
+    """Each column as soft bins: hat functions on even knots over its clipped range, less their means.
+
+    Rows that are near in all columns stay near, and all have about the same length. For few columns; see the page on
+    encodings.
+
+    Parameters
+    ----------
+    n_bins : int, default=5
+        Bins of each column, at least 2.
+    clip : float, default=2.5
+        How many deviations around the mean the bins span.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names that are strings.
+
+    See Also
+    --------
+    Encoding : The same, and more, inside of estimators.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from flybloom import SoftBins
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> SoftBins().fit_transform(X).shape
+    (150, 20)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_bins": [Interval(Integral, 2, 1024, closed="both")],
+        "clip": [Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(self, n_bins: int = 5, *, clip: float = 2.5) -> None:
+        self.n_bins = n_bins
+        self.clip = clip
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn mean and deviation of each column, and the mean of each bin.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        SoftBins
+            The fitted transformer itself.
+        """
+        return self._fit(X, None, takes_sparse=False)
+
+    def _wanted(self, *, is_sparse: bool) -> Encoding:  # noqa: ARG002
+        """Return the encoding."""
+        return Encoding(bins=self.n_bins, clip=self.clip)
+
+
+class RelevanceScaler(_EncodingTransformer):
+    """Columns standardised, clipped, and weighted by how much they tell about the labels.
+
+    The weight of a column is the root of the share of its variance, or of its square's, that lies between classes, less
+    what chance gives, to a power; the largest weight is 1. Where no column tells anything, all weigh the same. Sparse
+    rows are weighted only, by which of their values are there.
+
+    Parameters
+    ----------
+    power : float, default=0.5
+        The power; 0 weighs all columns the same, 1 hardest in common use.
+    clip : float, default=2.5
+        At how many deviations values are cut off.
+
+    Attributes
+    ----------
+    weights_ : ndarray of shape (n_features_in_,)
+        The weight of each column.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names that are strings.
+
+    See Also
+    --------
+    Encoding : The same, and more, inside of estimators.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from flybloom import RelevanceScaler
+    >>> X, y = load_wine(return_X_y=True)
+    >>> cross_val_score(make_pipeline(RelevanceScaler(), KNeighborsClassifier()), X, y).mean() > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "power": [Interval(Real, 0, None, closed="left")],
+        "clip": [Interval(Real, 0, None, closed="right")],
+    }
+
+    def __init__(self, power: float = 0.5, *, clip: float = 2.5) -> None:
+        self.power = power
+        self.clip = clip
+
+    def __sklearn_tags__(self) -> Any:
+        """Labels are needed, and sparse rows are fine."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+    @fit_context
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn mean, deviation and weight of each column.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        RelevanceScaler
+            The fitted transformer itself.
+        """
+        if y is None:
+            msg = f"{type(self).__name__} requires y to be passed, but the target y is None."
+            raise ValueError(msg)
+        return self._fit(X, y, takes_sparse=True)
+
+    @property
+    def weights_(self) -> Array:
+        """The weight of each column."""
+        if not self.__sklearn_is_fitted__():
+            msg = f"This {type(self).__name__} instance is not fitted yet."
+            raise NotFittedError(msg)
+        step: Relevance | None = self._encoder.step(Relevance)
+        return np.ones(self.n_features_in_, np.float32) if step is None else step.weights
+
+    def _wanted(self, *, is_sparse: bool) -> Encoding:
+        """Return the encoding."""
+        if is_sparse:
+            return Encoding("none", relevance=self.power)
+        return Encoding(relevance=self.power, clip=self.clip)
