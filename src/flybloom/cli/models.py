@@ -50,6 +50,14 @@ def blocks_for(model: CountingEstimator, source: str, target: str | None, block_
     )
 
 
+def require_output(path: Path, model: Path | None = None, blocks: Blocks | None = None) -> None:
+    """Refuse, before any work is done, an output that cannot be written, or that is an input and would be lost."""
+    from flybloom._internal.atomic_write import check_writable  # noqa: PLC0415 - not needed for help
+
+    files: list[str | Path] = [] if blocks is None else [part.name for part in blocks.parts]
+    check_writable(path, files if model is None else [model, *files])
+
+
 def learned_facts(model: CountingEstimator) -> dict[str, int]:
     """Return what is printed of what a model has learned: classes, where it has any, and rows."""
     classes = {"classes": model.classes_.size} if model.needs_labels else {}

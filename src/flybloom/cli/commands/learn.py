@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flybloom.cli.console import Stopwatch, print_result
-from flybloom.cli.models import blocks_for, for_each_block, learned_facts, load_model
+from flybloom.cli.models import blocks_for, for_each_block, learned_facts, load_model, require_output
 from flybloom.cli.options import (
     DEFAULT_BLOCK_ROWS,
     BlockRows,
@@ -32,9 +32,11 @@ def command(
     """
     learner = load_model(model, jobs)
     require_target(target, is_needed=learner.needs_labels)
+    blocks = blocks_for(learner, source, target, block_rows)
+    require_output(output or model, blocks=blocks)
     watch = Stopwatch()
     n_rows = for_each_block(
-        blocks_for(learner, source, target, block_rows),
+        blocks,
         "learning",
         lambda block: learner.partial_fit(block.X, block.y),
     )
