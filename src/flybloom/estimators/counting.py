@@ -9,6 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
+from flybloom import _kernels
 from flybloom._internal.typing import Array, CountTable, Features
 from flybloom._internal.validation import check_rows, check_weights, resolve_seed
 from flybloom.core.counts.base import Counts
@@ -16,7 +17,7 @@ from flybloom.core.counts.shared import Shared
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.recipe import Block, Learned, Learning, Recipe
-from flybloom.estimators.base import FlyEstimator
+from flybloom.estimators.base import FlyEstimator, read_only
 from flybloom.files.model_file import Parts
 
 
@@ -121,7 +122,7 @@ class CountingEstimator(FlyEstimator):
     @contextmanager
     def reading_learned(self) -> Iterator[Learned]:
         """Give what is learned, as one value that stays as it is until the end of the with block."""
-        with self._shared.reading() as learned:
+        with _kernels.float_mode.SmallFloatsKept(), self._shared.reading() as learned:
             if learned is None:
                 raise self._not_fitted()
             yield learned
@@ -228,9 +229,7 @@ class CountingEstimator(FlyEstimator):
         if learned is None:
             self._lacks("counts_")
         counts: Any = learned.counts
-        view = counts.table.T
-        view.flags.writeable = False
-        return view  # type: ignore[no-any-return]
+        return read_only(counts.table.T)
 
     def __copy__(self) -> Self:
         """Return a model with the same parameters, which shares what was learned until one of the two learns on."""
@@ -292,7 +291,7 @@ class CountingEstimator(FlyEstimator):
             block = session.check(X, y, sample_weight)
             is_first = session.learned is None
             session.start_with(block)
-            session.learn(block, **known)
+            session.learn(block, is_all=True, **known)
             if is_first and self.is_tuned and session.learned is not None:
                 judged = self.judge(session.learned, block, 0) if self.needs_judging else None
                 session.tune(self.tuned_to(judged))
