@@ -18,6 +18,7 @@ from flybloom._internal.typing import Array, Features, Weights
 MAX_WEIGHT = 2**29
 PLAIN_TYPES = frozenset("bhilqBHILQfd")  # integers and floats of the usual widths
 MAX_PLAIN_VALUES = 2**14  # above, what looking costs does not matter
+MAX_EXACT = 2**53  # up to which floats hold every whole number
 
 
 @contextmanager
@@ -27,8 +28,7 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        vars(estimator).clear()
-        vars(estimator).update(before)
+        estimator.__dict__ = before  # at once: no other thread sees it empty
         raise
 
 
@@ -126,9 +126,16 @@ def _checked_format(rows: Features, *, takes_sparse: bool) -> Features:
         )
         raise ValueError(msg)
     if rows.nnz and not 0 <= int(rows.indices.min()) <= int(rows.indices.max()) < rows.shape[1]:
+        low, high = int(rows.indices.min()), int(rows.indices.max())
         msg = (
             f"X is a sparse matrix of {rows.shape[1]} columns, numbered from 0. Got column "
-            f"{int(rows.indices.max())} instead. Make it anew, with its true shape."
+            f"{low if low < 0 else high} instead. Make it anew, with its true shape."
+        )
+        raise ValueError(msg)
+    if (rows.indptr[1:] < rows.indptr[:-1]).any():
+        msg = (
+            "X is a sparse matrix in which a row ends before it begins (indptr decreases). "
+            "Make it anew, for example from its coordinates."
         )
         raise ValueError(msg)
     if not rows.has_canonical_format:
@@ -166,13 +173,35 @@ def check_labels(y: Any, n_rows: int | None = None) -> Array:
 
 def _exact_integers(y: Any) -> Any:
     """Return whole numbers that numpy or scikit-learn would turn into floats as integers; anything else as it is."""
-    dtype: Any = getattr(y, "dtype", None)
-    if hasattr(dtype, "numpy_dtype") and getattr(dtype, "kind", "") in "iu" and not y.isna().any():  # pandas' Int64
-        return y.to_numpy(dtype.numpy_dtype)
-    if isinstance(y, list | tuple) and y and all(type(label) is int for label in y) and np.asarray(y).dtype.kind == "f":
+    if isinstance(y, list | tuple):
+        return _exact_list(y)
+    columns: Any = getattr(y, "dtypes", None) if getattr(y, "ndim", 1) == 2 else None  # noqa: PLR2004 - a frame
+    dtype: Any = getattr(y, "dtype", None) if columns is None or len(columns) != 1 else next(iter(columns))
+    if hasattr(dtype, "numpy_dtype") and getattr(dtype, "kind", "") in "iu":  # pandas' Int64
+        return y if np.asarray(y.isna()).any() else y.to_numpy(dtype.numpy_dtype)
+    return y
+
+
+def _exact_list(y: Any) -> Any:
+    """Return a list of labels as an array where numpy would round whole numbers; those that must be are refused."""
+    whole = [label for label in y if isinstance(label, int | np.integer)]
+    if not whole or max(map(abs, map(int, whole))) <= MAX_EXACT:
+        return y
+    if len(whole) == len(y):
+        if np.asarray(y).dtype.kind in "iu":
+            return y
+        if min(map(int, whole)) >= 0 and max(map(int, whole)) < 2**64:
+            return np.array(y, np.uint64)
         msg = (
-            f"The labels in y are whole numbers that no 64-bit type holds together, from {min(y)} to {max(y)}. "
+            f"The labels in y are whole numbers that no 64-bit type holds together, from {min(whole)} to {max(whole)}. "
             "Convert y to strings."
+        )
+        raise ValueError(msg)
+    rounded = [label for label in whole if int(float(label)) != int(label)]
+    if rounded and all(isinstance(label, int | float | np.number) for label in y):
+        msg = (
+            f"The labels in y are whole numbers and floats, and no float is {rounded[0]!r}. "
+            "Convert y to whole numbers, or to strings."
         )
         raise ValueError(msg)
     return y

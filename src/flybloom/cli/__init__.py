@@ -5,19 +5,36 @@ Nothing heavy is imported before a command runs, so that ``--help`` answers at o
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 
 from flybloom.exceptions import require_extra
+
+INTERRUPTED = 130  # the exit code that shells give to what was stopped with Ctrl-C
+
+closed: set[str] = set()
+"""Which of the standard streams were closed when we were started."""
 
 
 def main() -> None:
     """Run the command line, or say how to install what it needs."""
+    _replace_closed_streams()
     try:
         for module in ("typer", "rich"):
             require_extra(module, "cli", "flybloom's command line")
     except ModuleNotFoundError as error:
         sys.exit(str(error))  # prints it to stderr, and ends with 1
-
-    from flybloom.cli.app import app  # noqa: PLC0415 - needs the extra
-
+    try:
+        from flybloom.cli.app import app  # noqa: PLC0415 - needs the extra
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     app()
+
+
+def _replace_closed_streams() -> None:
+    """Open what was closed before we were started to nowhere, so that no file gets its number, and nothing fails."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            closed.add(name)
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - until we end

@@ -73,10 +73,17 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
         except tuple(EXIT_CODES) as error:
             if _shows_tracebacks:
                 raise
-            typer.echo(f"Error: {error or type(error).__name__}", err=True)
+            typer.echo(_sentence(error), err=True)
             raise typer.Exit(next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))) from None
 
     return run
+
+
+def _sentence(error: BaseException) -> str:
+    """Return what is said of an error."""
+    if isinstance(error, KeyboardInterrupt):
+        return "Interrupted."
+    return f"Error: {str(error) or type(error).__name__}"
 
 
 def _add_commands() -> None:

@@ -57,13 +57,21 @@ def change_file(
     """Load a model, hand each block of a source to one of its methods, and save it; return it, and what was done."""
     model = load_model(path, jobs)
     require_target(target, is_needed=model.needs_labels)
+    blocks = blocks_for(model, source, target, block_rows)
+    require_output(output or path, blocks=blocks)
     watch, change = Stopwatch(), getattr(model, by)
-    n_rows = for_each_block(
-        blocks_for(model, source, target, block_rows), stage, lambda block: change(block.X, block.y)
-    )
+    n_rows = for_each_block(blocks, stage, lambda block: change(block.X, block.y))
     facts = watch.facts(n_rows)
     model.save(output or path)
     return model, {"model": str(output or path), **facts}
+
+
+def require_output(path: Path, model: Path | None = None, blocks: Blocks | None = None) -> None:
+    """Refuse, before any work is done, an output that cannot be written, or that is an input and would be lost."""
+    from flybloom._internal.atomic_write import check_writable  # noqa: PLC0415 - not needed for help
+
+    files: list[str | Path] = [] if blocks is None else [part.name for part in blocks.parts]
+    check_writable(path, files if model is None else [model, *files])
 
 
 def learned_facts(model: CountingEstimator) -> dict[str, int]:

@@ -1,11 +1,10 @@
-"""Predictions as CSV or Parquet, block by block; a file takes its name when it is complete."""
+"""Predictions as CSV or Parquet, block by block."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import pyarrow as pa
 from pyarrow import csv, parquet
@@ -16,24 +15,22 @@ from flybloom.exceptions import SourceError
 KINDS = (".csv", ".parquet", ".pq")
 
 
-class PredictionWriter:
-    """Writes a column of labels, and one of probabilities for each class on request."""
+def check_kind(path: Path) -> None:
+    """Refuse a name that does not say which kind of file it is to be."""
+    if path.suffix not in KINDS:
+        msg = f"{path}: unknown kind of output. Expected a name that ends in {', '.join(KINDS)}."
+        raise SourceError(msg)
 
-    def __init__(self, path: Path | None, classes: Array, *, probabilities: bool) -> None:
-        if path is not None and path.suffix not in KINDS:
-            msg = f"{path}: unknown kind of output. Expected a name that ends in {', '.join(KINDS)}."
-            raise SourceError(msg)
+
+class PredictionWriter:
+    """Writes a column of labels, and one of probabilities for each class on request, to an open file."""
+
+    def __init__(self, file: BinaryIO, suffix: str, classes: Array, *, probabilities: bool) -> None:
         names = [f"probability_{label}" for label in classes.tolist()] if probabilities else []
-        kind = pa.array(classes[:1].tolist()).type
-        self.schema = pa.schema([("prediction", kind), *((name, pa.float64()) for name in names)])
-        self.path = path
-        self.partial = None if path is None else path.with_name(f".{path.name}.partial")
-        if self.partial is None:
-            self.writer: Any = csv.CSVWriter(pa.PythonFile(sys.stdout.buffer, mode="w"), self.schema)
-        elif self.partial.name.endswith(".csv.partial"):
-            self.writer = csv.CSVWriter(str(self.partial), self.schema)
-        else:
-            self.writer = parquet.ParquetWriter(str(self.partial), self.schema)
+        self.schema = pa.schema([("prediction", _type_of(classes)), *((name, pa.float64()) for name in names)])
+        sink = pa.PythonFile(file, mode="w")
+        kind = csv.CSVWriter if suffix == ".csv" else parquet.ParquetWriter
+        self.writer: Any = kind(sink, self.schema)
 
     def write(self, labels: Array, probabilities: Array | None) -> None:
         """Write a block."""
@@ -49,11 +46,12 @@ class PredictionWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
-        """Put the file in its place, or leave none behind."""
+        """Write what is left."""
         self.writer.close()
-        if self.partial is None:
-            sys.stdout.flush()
-        elif error is not None:
-            self.partial.unlink(missing_ok=True)
-        elif self.path is not None:
-            self.partial.replace(self.path)
+
+
+def _type_of(labels: Array) -> Any:
+    """Return the type of the column of labels: 64 bits for whole numbers, unsigned where they need all of them."""
+    if labels.dtype.kind == "u" and int(labels.max(initial=0)) >= 2**63:
+        return pa.uint64()
+    return pa.array(labels[:1].tolist()).type

@@ -7,12 +7,13 @@ wrong before the end, the model stays as it was.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from flybloom import _kernels
 from flybloom._internal.typing import Array, Features, Weights
 from flybloom._internal.validation import check_new_rows, check_rows, check_weights
 from flybloom.core.counts.base import Counts
@@ -171,7 +172,9 @@ class Recipe:
         elif encoding.grid_shape is not None:
             most = WINDOW_CONNECTIONS
         sizes = self.sizes.for_features(encoder.n_features, n_columns, n_rows, most)  # refused before any work
-        return Hasher.of(encoding.fitted(encoder, sums_of), self.seed, sizes, signed=self.signed)
+        with _kernels.float_mode.SmallFloatsKept():
+            fitted = encoding.fitted(encoder, sums_of)
+        return Hasher.of(fitted, self.seed, sizes, signed=self.signed)
 
 
 @dataclass
@@ -200,6 +203,7 @@ class Learning:
     learned: Learned | None = None
     features: Encoder | None = None
     is_sparse: bool = False
+    _own: Counts | None = field(default=None, init=False)  # the counts that were made here: nobody else has them
 
     def check(self, X: Any, y: Any = None, sample_weight: Any = None) -> Block:
         """Return a block that was checked; the first one tells which features there are."""
@@ -295,17 +299,19 @@ class Learning:
         assert self.learned is not None  # noqa: S101 - it was started before
         self.learned = self.learned._replace(tuned=tuned)
 
-    def learn(self, block: Block, **known: Any) -> None:
-        """Count a block and add it."""
+    def learn(self, block: Block, *, is_all: bool = False, **known: Any) -> None:
+        """Count a block and add it; `is_all` says that no other one follows, nor anything else that can fail."""
         assert self.learned is not None  # noqa: S101 - it was started before
-        self.add(self.learned.count_block(block, self.n_jobs, **known), owned=True)
+        self.add(self.learned.count_block(block, self.n_jobs, **known), owned=True, is_all=is_all)
 
-    def add(self, delta: Any, *, owned: bool = False) -> None:
-        """Add what rows change: beside what others see, or in place where it is small and nobody else has the rest."""
+    def add(self, delta: Any, *, owned: bool = False, is_all: bool = False) -> None:
+        """Add what rows change, beside what others see; in place where that is small and made here, or is all."""
         assert self.learned is not None  # noqa: S101
         counts = self.learned.counts
         if not isinstance(delta, Counts):
-            is_seen = self.learned is self.shared.value
-            if self.shared.change(counts, delta, 1) if is_seen else counts.change_in_place(delta, 1):
+            if counts is self._own and counts.change_in_place(delta, 1):
                 return
-        self.learned = self.learned._replace(counts=counts.plus(delta, owned=owned))
+            if is_all and self.learned is self.shared.value and self.shared.change(counts, delta, 1):
+                return
+        self._own = counts.plus(delta, owned=owned)
+        self.learned = self.learned._replace(counts=self._own)

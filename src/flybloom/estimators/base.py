@@ -48,6 +48,13 @@ HASH_PARAMETERS: dict[str, list[Any]] = {
 _accepted: set[tuple[Any, ...]] = set()
 
 
+def read_only(array: Array) -> Array:
+    """Return a view that cannot be written to: what is learned is shared with copies, and hashes alike for ever."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator that hashes rows.
 
@@ -196,13 +203,13 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     def center_(self) -> Array | None:
         """What is subtracted from each column, or None."""
         step: Standardise | None = self._of_hasher("center_").encoder.step(Standardise)
-        return None if step is None else step.center
+        return None if step is None else read_only(step.center)
 
     @property
     def scale_(self) -> Array | None:
         """What each column is divided by, or None."""
         step: Standardise | None = self._of_hasher("scale_").encoder.step(Standardise)
-        return None if step is None else step.scale
+        return None if step is None or step.scale is None else read_only(step.scale)
 
     @property
     def encoder_(self) -> Encoder:

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 
+from flybloom import _kernels
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Codes, Novelty, Winners
 from flybloom._internal.validation import check_labels
@@ -25,7 +26,7 @@ from flybloom.core.readout.leave_one_out import LeaveOneOut
 from flybloom.core.readout.scorer import Scorer
 from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
 from flybloom.core.recipe import Learned
-from flybloom.estimators.base import HASH_PARAMETERS
+from flybloom.estimators.base import HASH_PARAMETERS, read_only
 from flybloom.estimators.counting import CountingEstimator
 
 FILTERS = ("filters", "familiarity")
@@ -388,7 +389,8 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         """
         novelty = self.novelty(X)
         if novelty.shape[1] == 2:  # noqa: PLR2004
-            difference: Array = novelty[:, 0] - novelty[:, 1]
+            with _kernels.float_mode.SmallFloatsKept():
+                difference: Array = novelty[:, 0] - novelty[:, 1]
             return difference
         return -novelty
 
@@ -405,7 +407,8 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         ndarray of shape (n_samples, n_classes)
             Rows sum to 1; columns as in ``classes_``.
         """
-        return np.asarray(softmax(self.novelty(X) / -self.temperature, axis=1))
+        with _kernels.float_mode.SmallFloatsKept():
+            return np.asarray(softmax(self.novelty(X) / -self.temperature, axis=1))
 
     def class_similarity(self, *, kind: str = "filters") -> Array:
         """Return how similar each pair of classes is: the cosine between their filters.
@@ -602,12 +605,12 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
     @property
     def classes_(self) -> Array:
         """The labels, sorted."""
-        return self._handed_out("classes_").classes
+        return read_only(self._handed_out("classes_").classes)
 
     @property
     def class_count_(self) -> Array:
         """Number of rows learned of each class, weights included."""
-        return self._handed_out("class_count_").class_count
+        return read_only(self._handed_out("class_count_").class_count)
 
     @property
     def filters_(self) -> Array:
@@ -640,7 +643,7 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
     @contextmanager
     def _reading_counts(self) -> Iterator[ClassCounts]:
         """Give the counts, which stay as they are until the end of the block."""
-        with self._shared.reading() as learned:
+        with _kernels.float_mode.SmallFloatsKept(), self._shared.reading() as learned:
             yield learned.counts  # type: ignore[union-attr, misc]
 
     def _handed_out(self, name: str) -> ClassCounts:

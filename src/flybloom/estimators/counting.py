@@ -10,6 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
+from flybloom import _kernels
 from flybloom._internal.typing import Array, CountTable, Features
 from flybloom._internal.validation import check_labels, check_rows, check_weights, resolve_seed
 from flybloom.core.counts.base import Counts
@@ -17,7 +18,7 @@ from flybloom.core.counts.shared import Shared, SharedOnDemand
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.recipe import Block, Held, Learned, Learning, Recipe
-from flybloom.estimators.base import FlyEstimator
+from flybloom.estimators.base import FlyEstimator, read_only
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from flybloom.files.held_rows import HELD_ARRAYS, held_from_parts, held_to_parts
 from flybloom.files.model_file import Parts
@@ -155,7 +156,7 @@ class CountingEstimator(FlyEstimator):
     @contextmanager
     def reading_learned(self) -> Iterator[Learned]:
         """Give what is learned, as one value that stays as it is until the end of the with block."""
-        with self._shared.reading() as learned:
+        with _kernels.float_mode.SmallFloatsKept(), self._shared.reading() as learned:
             if learned is None:
                 raise self._not_fitted()
             yield learned
@@ -272,9 +273,7 @@ class CountingEstimator(FlyEstimator):
         if learned is None:
             self._lacks("counts_")
         counts: Any = learned.counts
-        view = counts.table.T
-        view.flags.writeable = False
-        return view  # type: ignore[no-any-return]
+        return read_only(counts.table.T)
 
     def __copy__(self) -> Self:
         """Return a model with the same parameters, which shares what was learned until one of the two learns on."""
@@ -353,7 +352,7 @@ class CountingEstimator(FlyEstimator):
         if session.learned is None:
             session.learn_anew(block, self._tuned, known)
         else:
-            session.learn(block, **known)
+            session.learn(block, is_all=True, **known)
 
     def _tuned(self, learned: Learned, block: Block) -> dict[str, Any]:
         """Return what the first rows choose, if anything."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from itertools import chain, count, filterfalse
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -12,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
 from flybloom._internal.typing import Array
+from flybloom._internal.validation import check_labels
+from flybloom.core.counts.columns import unite
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.files import model_file
 from flybloom.files.model_file import Parts, describe_inside, restore_inside
@@ -33,8 +37,8 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         Share of rows of known classes to be accepted, above 0 and below 1.
 
     unknown : int, str or "auto", default="auto"
-        Label of the rejected. "auto" is "unknown" for strings and -1 for numbers, or one less than the least where that
-        is taken. It must not be among the labels.
+        Label of the rejected. "auto" is "unknown" for strings and -1 for numbers, one less than the least where that is
+        taken, and one more than the largest where no type holds that. It must not be among the labels.
 
     per_class : bool, default=False
         Whether each class has a threshold of its own, from its own rows.
@@ -74,6 +78,11 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     >>> round(float((model.predict(X[y < 8][1000:]) == -1).mean()), 2)
     0.13
     """
+
+    estimator_: Any
+    unknown_: int | str
+    common_threshold_: float
+    _threshold_of: dict[Any, float]  # by label
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "novelty", "leave_one_out_novelty", "predict"])],
@@ -130,14 +139,11 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         """
         if not hasattr(self, "estimator_"):
             return self._with(clone(self.estimator).partial_fit(X, y, classes), X, y)
-        if self.unknown_ in np.unique(np.asarray(y)).tolist():
-            msg = (
-                f"The label {self.unknown_!r} is that of rejected rows, so no row may have it. "
-                "Rename it in y, or fit with another 'unknown'."
-            )
-            raise ValueError(msg)
-        self.estimator_.partial_fit(X, y, classes)
-        self._keep_thresholds()
+        for labels in (y, classes):
+            if labels is not None:
+                self._require_other_labels(check_labels(labels))
+        self.estimator_.partial_fit(X, y, classes)  # the only change that matters: all of it, or nothing
+        self._drop_thresholds()
         return self
 
     def forget(self, X: Any, y: Any) -> Self:
@@ -157,7 +163,7 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         """
         check_is_fitted(self)
         self.estimator_.forget(X, y)
-        self._keep_thresholds()
+        self._drop_thresholds()
         return self
 
     def calibrate(self, X: Any, y: Any) -> Self:
@@ -177,6 +183,30 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         """
         check_is_fitted(self)
         return self._with(self.estimator_, X, y)
+
+    @property
+    def classes_(self) -> Array:
+        """The known labels, sorted."""
+        return np.asarray(self._inside("classes_").classes_)
+
+    @property
+    def threshold_(self) -> Array:
+        """Novelty above which a row that is least novel to a class is rejected, one for each class."""
+        classes, common = self._inside("threshold_").classes_, self.common_threshold_
+        return np.array([self._threshold_of.get(label, common) for label in classes.tolist()])
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen during fit."""
+        return int(self._inside("n_features_in_").n_features_in_)
+
+    def _inside(self, name: str) -> Any:
+        """Return the fitted classifier, for an attribute that is read off it; before fit there is none."""
+        try:
+            return self.__dict__["estimator_"]
+        except KeyError:
+            msg = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(msg) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model to a file, which `flybloom.load` reads.
@@ -202,9 +232,11 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             The labels.
         """
         is_accepted = self.acceptance(X) >= 0
-        labels = np.append(self.classes_, np.array(self.unknown_, dtype=None))
-        codes = np.searchsorted(self.classes_, self.estimator_.predict(X))
-        return np.asarray(labels[np.where(is_accepted, codes, self.classes_.size)])
+        classes = self.classes_
+        together = unite(classes, np.array([self.unknown_]))
+        labels = np.append(classes.astype(together.dtype), np.array([self.unknown_], together.dtype))
+        codes = np.searchsorted(classes, self.estimator_.predict(X))
+        return np.asarray(labels[np.where(is_accepted, codes, classes.size)])
 
     def acceptance(self, X: Any) -> Array:
         """Return how much each row belongs to the known classes: the threshold less the least novelty.
@@ -265,10 +297,8 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         ):
             msg = "its thresholds are not one for each class"
             raise ValueError(msg)
-        self.unknown_, self.threshold_, self.common_threshold_ = unknown, threshold, common
-        self.estimator_, self.classes_ = estimator, estimator.classes_
-        self.n_features_in_ = estimator.n_features_in_
-        return self
+        unite(estimator.classes_, np.array([unknown]))  # refuses labels that no type holds together
+        return self._take_over(estimator, unknown, threshold, common)
 
     def _with(self, estimator: Any, X: Any, y: Any) -> Self:
         """Take over a fitted classifier, with thresholds from rows that it has learned."""
@@ -281,9 +311,12 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         if self.per_class:
             for i in np.unique(nearest):
                 threshold[i] = np.quantile(least[nearest == i], self.quantile)
-        self.estimator_, self.classes_, self.unknown_ = estimator, classes, unknown
-        self.threshold_, self.common_threshold_ = threshold, common
-        self.n_features_in_ = estimator.n_features_in_
+        return self._take_over(estimator, unknown, threshold, common)
+
+    def _take_over(self, estimator: Any, unknown: int | str, threshold: Array, common: float) -> Self:
+        """Hold what was fitted, all at once."""
+        of_label = dict(zip(estimator.classes_.tolist(), threshold.tolist(), strict=True))
+        self.__dict__.update(estimator_=estimator, unknown_=unknown, common_threshold_=common, _threshold_of=of_label)
         return self
 
     def _label_of_unknown(self, classes: Array) -> int | str:
@@ -291,17 +324,39 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         is_text = classes.dtype.kind in "OUST"
         unknown = self.unknown
         if unknown == "auto":
-            unknown = "unknown" if is_text else min(-1, int(classes.min()) - 1)
+            unknown = "unknown" if is_text else _other_number(classes)
         if isinstance(unknown, str) != is_text or unknown in classes.tolist():
             msg = (
                 "The 'unknown' parameter of OpenSetClassifier must be a label of the kind of those in y, and not among "
                 f"them, {classes.tolist()}. Got {unknown!r} instead."
             )
             raise ValueError(msg)
+        unite(classes, np.array([unknown]))
         return unknown
 
-    def _keep_thresholds(self) -> None:
-        """Give the classes that are known now the thresholds they had, and new ones the common one."""
-        before = dict(zip(self.classes_.tolist(), self.threshold_.tolist(), strict=True))
-        self.classes_ = self.estimator_.classes_
-        self.threshold_ = np.array([before.get(label, self.common_threshold_) for label in self.classes_.tolist()])
+    def _require_other_labels(self, labels: Array) -> None:
+        """Refuse labels that are, or that no type holds together with, the label of rejected rows."""
+        unknown = np.array([self.unknown_])
+        if self.unknown_ in np.unique(labels).tolist():
+            msg = (
+                f"The label {self.unknown_!r} is that of rejected rows, so no row may have it. "
+                "Rename it in y, or fit with another 'unknown'."
+            )
+            raise ValueError(msg)
+        unite(unite(self.classes_, labels), unknown)
+
+    def _drop_thresholds(self) -> None:
+        """Forget the thresholds of classes that are no longer known."""
+        known = set(self.classes_.tolist())
+        self._threshold_of = {label: value for label, value in self._threshold_of.items() if label in known}
+
+
+def _other_number(classes: Array) -> int:
+    """Return a whole number that is no class and that some type holds together with them: -1 or below, if it can be."""
+    known = set(classes.tolist())
+    numbers = chain([min(-1, int(classes.min()) - 1), int(classes.max()) + 1], filterfalse(known.__contains__, count()))
+    for number in numbers:
+        with suppress(ValueError, OverflowError, TypeError):
+            unite(classes, np.array([number]))
+            return number
+    raise AssertionError  # the last of them go on for ever

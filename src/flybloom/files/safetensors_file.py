@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import secrets
 import stat
 from typing import Any
@@ -24,14 +25,21 @@ from flybloom.exceptions import ModelFileError
 
 KEY = "flybloom"  # of the metadata of safetensors: the checksum, a space, and the description
 LENGTH_BYTES = 8  # safetensors begins with the length of its header
-MAX_HEADER_BYTES = 2**23  # beyond what the arrays need: enough for long descriptions, small enough to be read
-MAX_CONTAINERS = 10_000  # lists and objects in a header: in memory they take far more than the brackets of text
+MAX_BYTES = 2**24  # of a description, beyond as many as the arrays have
+MAX_CONTAINERS = 2**16  # lists and objects in a description: in memory they take far more than brackets in text
+MAX_VALUES = 2**19  # in a description, beyond one for each so many bytes of arrays: they, too, take more than in text
+BYTES_PER_VALUE = 32
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 TYPES = {"U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64, "F32": np.float32, "F64": np.float64}
 
 
 def write_file(path: str | os.PathLike[str], description: dict[str, Any], arrays: dict[str, Array]) -> None:
     """Write a file so that a crash at any moment leaves the old one or the new one."""
     text = json.dumps(description, allow_nan=False)
+    too_much = _excess(text, sum(array.nbytes for array in arrays.values()))
+    if too_much:  # now, and not when it is loaded
+        msg = f"Cannot save the model to {path}: {too_much}. Use fewer classes, shorter labels, or more components."
+        raise ValueError(msg)
     metadata = {KEY: f"{_checksum(text, arrays)} {text}"}  # one entry: safetensors would order several at random
     atomic_write(path, serialized(arrays, metadata))
 
@@ -49,31 +57,39 @@ def read_file(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, A
         if name != "__metadata__" and not (isinstance(entry, dict) and entry.get("dtype") in TYPES):
             msg = f"{path} is damaged: the array {name!r} has a type that no flybloom model has."
             raise ModelFileError(msg)
-    metadata = header.get("__metadata__")
-    checksum, _, text = str(metadata.get(KEY, "") if isinstance(metadata, dict) else "").partition(" ")
+    metadata = header.pop("__metadata__", None)
+    described = metadata.get(KEY) if isinstance(metadata, dict) else None
+    if not isinstance(described, str) or not described.isascii():  # JSON escapes all else
+        raise ModelFileError(_not_ours(path))
+    checksum, _, text = described.partition(" ")
     if not text:
         raise ModelFileError(_not_ours(path))
+    del header, metadata, described  # so that a file takes no more than a few times its size
     try:
         arrays = {name: np.array(values) for name, values in deserialized(content).items()}  # their own memory
     except (safetensors.SafetensorError, ValueError, KeyError, OverflowError) as error:
         msg = f"{path} is not a whole safetensors file ({error}). Copy it again, or save the model again."
         raise ModelFileError(msg) from error
-    description = _parsed(path, text)
-    return (
-        description,
-        arrays,
-        secrets.compare_digest(checksum.encode("utf-8", "replace"), _checksum(text, arrays).encode()),
-    )
+    n_array_bytes = sum(array.nbytes for array in arrays.values())
+    del content
+    is_intact = secrets.compare_digest(checksum.encode(), _checksum(text, arrays).encode())
+    return _parsed(path, text, n_array_bytes), arrays, is_intact
 
 
 def _content(path: str | os.PathLike[str]) -> bytes:
     """Return the bytes of a file; what is no file, such as a device or a FIFO, is refused and not waited for."""
+    if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - a socket cannot even be opened
+        raise ModelFileError(_no_file(path))
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            msg = f"{path} is not a file, but a folder, a device or a pipe. Expected the output of model.save(path)."
-            raise ModelFileError(msg)
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # another one by now
+            raise ModelFileError(_no_file(path))
         return file.read()
+
+
+def _no_file(path: str | os.PathLike[str]) -> str:
+    """Return what is said of something that is no file."""
+    return f"{path} is not a file, but a folder, a device or a pipe. Expected the output of model.save(path)."
 
 
 def _header(path: str | os.PathLike[str], content: bytes) -> dict[str, Any]:
@@ -82,23 +98,30 @@ def _header(path: str | os.PathLike[str], content: bytes) -> dict[str, Any]:
     n_array_bytes = len(content) - LENGTH_BYTES - length
     if len(content) < LENGTH_BYTES or length == 0 or n_array_bytes < 0:
         raise ModelFileError(_not_ours(path))
-    if length > MAX_HEADER_BYTES + n_array_bytes:
-        msg = (
-            f"{path} has a description of {length} bytes, for arrays of {n_array_bytes}. No model of flybloom has "
-            "that. Expected the output of model.save(path)."
-        )
-        raise ModelFileError(msg)
     try:
-        text = content[LENGTH_BYTES : LENGTH_BYTES + length].decode()
+        text = content[LENGTH_BYTES : LENGTH_BYTES + length].decode("ascii")
     except UnicodeDecodeError:
         raise ModelFileError(_not_ours(path)) from None
-    return _parsed(path, text)
+    return _parsed(path, text, 2 * (MAX_BYTES + n_array_bytes))  # with quotation marks escaped
 
 
-def _parsed(path: str | os.PathLike[str], text: str) -> dict[str, Any]:
+def _excess(text: str, n_array_bytes: int) -> str | None:
+    """Return what a description has too much of to be parsed in little memory; None if it is within bounds."""
+    if len(text) > MAX_BYTES + n_array_bytes:
+        return f"its description has {len(text)} bytes, for arrays of {n_array_bytes}"
+    most = MAX_VALUES + n_array_bytes // BYTES_PER_VALUE
+    if text.count("[") + text.count("{") > MAX_CONTAINERS or text.count(",") > most:
+        structure = STRING.sub("", text)  # what is left if labels are not looked at
+        if structure.count("[") + structure.count("{") > MAX_CONTAINERS or structure.count(",") > most:
+            return f"its description has too many parts for arrays of {n_array_bytes} bytes"
+    return None
+
+
+def _parsed(path: str | os.PathLike[str], text: str, n_array_bytes: int) -> dict[str, Any]:
     """Return a JSON object of text that is no bomb."""
-    if text.count("[") + text.count("{") > MAX_CONTAINERS:
-        msg = f"{path} is damaged: its description is nested beyond measure. Copy it again, or save the model again."
+    too_much = _excess(text, n_array_bytes)
+    if too_much:
+        msg = f"{path} is damaged: {too_much}. Expected the output of model.save(path)."
         raise ModelFileError(msg)
     try:
         parsed = json.loads(text, parse_constant=_refuse_constant)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from flybloom.cli.console import print_result
-from flybloom.cli.models import learned_facts, load_model
+from flybloom.cli.models import learned_facts, load_model, require_output
 from flybloom.cli.options import Json, Output
 
 
@@ -21,6 +21,7 @@ def command(
 
     They must hash alike: train the first, and the others with --like.
     """
+    require_output(output)
     total = load_model(models[0])
     for path in models[1:]:
         total.merge(load_model(path))

@@ -10,7 +10,7 @@ import typer
 
 from flybloom.cli import cluster
 from flybloom.cli.console import Stopwatch, print_result, progress
-from flybloom.cli.models import learned_facts, load_model
+from flybloom.cli.models import learned_facts, load_model, require_output
 from flybloom.cli.options import (
     DEFAULT_BLOCK_ROWS,
     BlockRows,
@@ -113,6 +113,7 @@ def command(
     columns = names(features)
     if columns is None and hasattr(model, "feature_names_in_"):
         columns = model.feature_names_in_.tolist()
+    require_output(output, like)
     watch = Stopwatch()
     if cluster_address is not None:
         cluster.train(model, source, target, columns, cluster_address, progress=sys.stderr.isatty())
@@ -122,7 +123,9 @@ def command(
     from flybloom import read_blocks, train  # noqa: PLC0415 - heavy
 
     model.set_params(n_jobs=jobs)
-    with progress(read_blocks(source, target).n_rows()) as on_progress:
+    blocks = read_blocks(source, target)
+    require_output(output, blocks=blocks)
+    with progress(blocks.n_rows()) as on_progress:
         train(
             model,
             source,

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from flybloom._internal.atomic_write import atomic_write
 from flybloom.cli.console import Stopwatch, print_result, print_table
-from flybloom.cli.models import read_all
+from flybloom.cli.models import read_all, require_output
 from flybloom.cli.options import (
     DEFAULT_BLOCK_ROWS,
     BlockRows,
@@ -23,6 +24,7 @@ from flybloom.cli.options import (
     Target,
     names,
 )
+from flybloom.exceptions import require_extra
 
 GRIDS = ("auto", "paper")
 PARAMETERS = ("n_components", "n_connections", "n_winners", "decay")
@@ -60,7 +62,12 @@ def command(
     from flybloom import FlyBloomClassifierCV, read_blocks  # noqa: PLC0415 - heavy
     from flybloom.estimators.tuning.results import best_settings  # noqa: PLC0415
 
-    rows, labels = read_all(read_blocks(source, target, features=names(features), block_rows=block_rows))
+    blocks = read_blocks(source, target, features=names(features), block_rows=block_rows)
+    require_output(output, blocks=blocks)
+    if picture is not None:
+        require_extra("matplotlib", "plots", "a picture")
+        require_output(picture, output, blocks)
+    rows, labels = read_all(blocks)
     watch = Stopwatch()
     search = FlyBloomClassifierCV(
         **settings, cv=folds, scoring=scoring, class_weight=class_weight, signed=not unsigned,
@@ -125,4 +132,5 @@ def _draw(search: Any, path: Path) -> None:
     mpl.use("agg")
     from flybloom.plots import TuningDisplay  # noqa: PLC0415
 
-    TuningDisplay.from_estimator(search).figure_.savefig(path, dpi=130, bbox_inches="tight")
+    figure = TuningDisplay.from_estimator(search).figure_
+    atomic_write(path, lambda file: figure.savefig(file, format="png", dpi=130, bbox_inches="tight"))

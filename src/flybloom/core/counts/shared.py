@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import compress
+from operator import methodcaller
 from threading import Lock, RLock
 from typing import Any, Generic, TypeVar
 from weakref import WeakSet
@@ -20,6 +22,7 @@ T = TypeVar("T")
 MAX_SECONDS = 10.0  # that a fork waits for a change that is under way
 
 _all: WeakSet[Shared[Any]] = WeakSet()
+_registering = Lock()  # held to add to them, and to go through them
 
 
 class Shared(Generic[T]):
@@ -30,32 +33,33 @@ class Shared(Generic[T]):
         self.deriving = Lock()  # held while something is derived from the value, so that it is done once
         self.derived: Any = None  # what was derived last, with what it was derived from
         self.value = value  # to look at: for what never changes, and for the learner, who holds `learning`
-        self._looking = Lock()  # held for moments: to begin or end reading, and to change or replace
+        self.looking = Lock()  # held for moments: to begin or end reading, and to change or replace
         self._n_readers = 0
         self._is_handed_out = True  # the value may belong to somebody else as well
-        _all.add(self)
+        with _registering:
+            _all.add(self)
 
     @contextmanager
     def reading(self) -> Iterator[T]:
         """Give the value, which stays as it is until the end of the block."""
-        with self._looking:
+        with self.looking:
             value = self.value
             self._n_readers += 1
         try:
             yield value
         finally:
-            with self._looking:
+            with self.looking:
                 self._n_readers -= 1
 
     def hand_out(self) -> T:
         """Return the value, which stays as it is for good: the next change makes a new one."""
-        with self._looking:
+        with self.looking:
             self._is_handed_out = True
             return self.value
 
     def replace(self, value: T, *, is_own: bool = True) -> None:
         """Put a new value in place, at once; `is_own` says that nobody else has it."""
-        with self._looking:
+        with self.looking:
             self._is_handed_out = True
             self.value = value
             self._is_handed_out = not is_own
@@ -65,20 +69,12 @@ class Shared(Generic[T]):
 
         Only for who holds `learning`.
         """
-        with self._looking:
+        with self.looking:
             return self._n_readers == 0 and not self._is_handed_out and counts.change_in_place(delta, sign)
-
-    def hold(self) -> bool:
-        """Keep everybody out, for as long as a process is copied; return whether that succeeded."""
-        return self._looking.acquire(timeout=MAX_SECONDS)
-
-    def let_go(self) -> None:
-        """Let everybody in again."""
-        self._looking.release()
 
     def renew(self) -> None:
         """Forget who reads and who learns: in a copied process they are threads that stayed behind."""
-        self.learning, self.deriving, self._looking, self._n_readers = RLock(), Lock(), Lock(), 0
+        self.learning, self.deriving, self.looking, self._n_readers = RLock(), Lock(), Lock(), 0
 
 
 class SharedOnDemand(Generic[T]):
@@ -94,22 +90,31 @@ class SharedOnDemand(Generic[T]):
         return shared
 
 
-_held: list[Shared[Any]] = []
+_held: list[Lock] = []
+_forking = RLock()  # one process at a time is copied
 
 
 def _before_fork() -> None:
     """Wait until nothing is being changed, so that the new process gets every value whole."""
-    _held.extend(shared for shared in list(_all) if shared.hold())
+    _forking.acquire()
+    with _registering:
+        locks = [shared.looking for shared in _all]
+    # in a single call, which no signal interrupts between taking a lock and noting that
+    _held.extend(compress(locks, map(methodcaller("acquire", True, MAX_SECONDS), locks)))
 
 
 def _after_fork_in_parent() -> None:
     """Go on."""
     while _held:
-        _held.pop().let_go()
+        _held.pop().release()
+    with suppress(RuntimeError):
+        _forking.release()
 
 
 def _after_fork_in_child() -> None:
     """Begin anew, with every value as it was."""
+    global _registering, _forking
+    _registering, _forking = Lock(), RLock()
     _held.clear()
     for shared in list(_all):
         shared.renew()

@@ -11,6 +11,8 @@ from flybloom._internal.typing import Array, Features, Weights
 from flybloom.core.encoding.moments import ColumnMoments, column_moments
 from flybloom.core.encoding.step import Plan, Step, exactly
 
+MAX_PLAIN_CENTER = 2.0**969  # less than half a step of the largest floats: what is within their range stays there
+
 
 class Standardise(Step):
     """Subtracts a centre from each column, divides by a scale if there is one, and clips; float32 comes out."""
@@ -23,14 +25,18 @@ class Standardise(Step):
         self.scale = scale
         self.clip = clip
         self._factor = None if scale is None else 1.0 / scale
+        self._large = np.flatnonzero(np.abs(center) > MAX_PLAIN_CENTER)
 
     def apply(self, rows: Features) -> Array:
         """Return the rows scaled."""
         scaled = rows.astype(np.float64)
-        scaled -= self.center
-        if self._factor is not None:
-            scaled *= self._factor
         with np.errstate(over="ignore"):  # what overflows is refused by the projection
+            halves = scaled[:, self._large] / 2 - self.center[self._large] / 2
+            scaled -= self.center
+            if self._factor is not None:
+                scaled *= self._factor
+                if self._large.size:  # a difference may be beyond the largest float, and yet not the quotient
+                    scaled[:, self._large] = halves * self._factor[self._large] * 2
             result: Array = scaled.astype(np.float32)
         if self.clip < math.inf:
             limit = np.float32(self.clip)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from flybloom import _kernels
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Features, Winners
 from flybloom.core.encoding.encoder import Encoder, array_names
@@ -64,7 +65,8 @@ class Hasher:
         def work(block: slice) -> None:
             use(block, projection.winners(encoder.encode(X[block]), n_winners))
 
-        for_each_block(work, X.shape[0], X.shape[1], n_jobs)
+        with _kernels.float_mode.SmallFloatsKept():
+            for_each_block(work, X.shape[0], X.shape[1], n_jobs)
 
     def winners(self, X: Features, n_jobs: int | None = None) -> Winners:
         """Return the winners of all rows, the largest sum first."""

@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
 
+from flybloom import _kernels
 from flybloom._internal.memory import available_memory
 from flybloom._internal.sklearn_compat import Interval, StrOptions, fit_context, validate_parameter_constraints
 from flybloom._internal.typing import Array, Codes, Features, Novelty, Weights, Winners
@@ -199,6 +200,11 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     """
 
     _is_pickled_as_parts = False  # more is known of a search than files hold
+    n_splits_: int
+    cv_results_: dict[str, Any]
+    best_index_: int
+    best_params_: dict[str, Any]
+    best_score_: float
     oof_novelty_: Novelty
     temperature_: float
     best_estimator_: FlyBloomClassifier
@@ -284,7 +290,8 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         require_weights_for(self.class_weight, classes, owner)
         splits = self._splits(X, y, groups, codes)
         self._require_memory(X, classes.size)
-        self._search(X, y, codes, classes, splits, names, recipe)
+        with _kernels.float_mode.SmallFloatsKept():
+            self._search(X, y, codes, classes, splits, names, recipe)
         return self
 
     @property
@@ -524,14 +531,10 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
 
     def _set_found(self, settings: list[Candidate], found: Found, temperature: float, learned: Learned) -> None:
         """Set the attributes that users read."""
-        self.n_splits_ = found.scores.shape[1]
-        self.cv_results_ = cv_results(settings, found.scores, found.fit_times, found.score_times)
-        self.best_index_, self.best_params_ = found.best, settings[found.best].params
-        self.best_score_ = float(self.cv_results_["mean_test_score"][found.best])
-        self.oof_novelty_ = found.novelty
-        self.temperature_ = temperature
-        self.best_estimator_ = FlyBloomClassifier(
-            **self.best_params_,
+        results = cv_results(settings, found.scores, found.fit_times, found.score_times)
+        params = settings[found.best].params
+        best = FlyBloomClassifier(
+            **params,
             class_weight=self.class_weight,
             signed=self.signed,
             encoding=self.encoding,
@@ -540,6 +543,16 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
             random_state=learned.hasher.projection.seed,
             n_jobs=self.n_jobs,
         ).with_learned(learned)
+        self.__dict__.update(  # at once, so that an interrupt leaves the last search or this one
+            n_splits_=found.scores.shape[1],
+            cv_results_=results,
+            best_index_=found.best,
+            best_params_=params,
+            best_score_=float(results["mean_test_score"][found.best]),
+            oof_novelty_=found.novelty,
+            temperature_=temperature,
+            best_estimator_=best,
+        )
 
     def to_parts(self) -> Parts:
         """Return what files hold of the search: the best model, and all scores.
