@@ -70,7 +70,7 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     n_winners: Any
     signed: bool
     encoding: Any = "auto"
-    scaling: str | None
+    scaling: str | None = None
     random_state: Any
     n_jobs: int | None
 
