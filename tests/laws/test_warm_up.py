@@ -13,7 +13,7 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 
 import flybloom
-from flybloom import Encoding, FlyBloomClassifier, FlyBloomNovelty
+from flybloom import Encoding, FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from laws.kinds import assert_same_state
 from laws.strategies import block_cuts, labelled_rows
@@ -22,8 +22,9 @@ KINDS = [
     lambda **options: FlyBloomClassifier(48, n_winners=6, random_state=3, **options),
     lambda **options: FlyBloomNovelty(48, n_winners=6, random_state=3, contamination=0.1, **options),
     lambda **options: FlyBloomNovelty(48, n_winners=6, random_state=3, recovery=24, **options),
+    lambda **options: FlyRidgeClassifier(48, n_winners=6, random_state=3, **options),
 ]
-every_kind = pytest.mark.parametrize("kind", KINDS, ids=["classes", "novelty", "novelty that recovers"])
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=["classes", "novelty", "novelty that recovers", "pairs"])
 
 
 def learn(model, X, y, cuts=(slice(None),)):
