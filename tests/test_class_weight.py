@@ -26,7 +26,9 @@ def uneven(rng):
 
 def small(**parameters):
     """A small classifier."""
-    return FlyBloomClassifier(**{"n_components": 400, "n_winners": 16, "random_state": 0, **parameters})
+    return FlyBloomClassifier(
+        **{"n_components": 400, "n_winners": 16, "random_state": 0, "scaling": "standard", **parameters}
+    )
 
 
 def test_small_classes_are_found(uneven):

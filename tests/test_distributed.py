@@ -29,7 +29,9 @@ from flybloom.distributed import _blocks, _inputs, _session, _worker  # noqa: E4
 
 def small(**parameters):
     """A small classifier."""
-    return FlyBloomClassifier(**{"n_components": 200, "n_winners": 8, "random_state": 0, **parameters})
+    return FlyBloomClassifier(
+        **{"n_components": 200, "n_winners": 8, "random_state": 0, "scaling": "standard", **parameters}
+    )
 
 
 def assert_same_model(a, b):
@@ -330,7 +332,7 @@ def spoil(values, at, value):
 
 
 BAD = [
-    (lambda X, y: (spoil(X, 950, np.nan), y), r"Block 9 \(of 0 to 17\): Input X contains NaN"),
+    (lambda X, y: (spoil(X, 950, np.inf), y), r"Block 9 \(of 0 to 17\): Input X contains infinity"),
     (lambda X, y: (X * np.where(np.arange(len(y)) > 1790, 1e300, 1)[:, None], y), r"Block 17 .*within float32"),
     (lambda X, y: (X, spoil(y.astype(float), 120, 0.5)), r"Block 1 .*Unknown label type: continuous"),
     (lambda X, y: (X, y, np.full(len(y), -1)), r"Block \d+ .*whole numbers.*Got -1 instead"),

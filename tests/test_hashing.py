@@ -13,7 +13,7 @@ from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyHash
 
 def test_sizes_are_resolved(digits):
     """Ints are taken as they are, floats as multiples or shares."""
-    hasher = FlyHash(20.0, n_connections=0.1, n_winners=0.05, random_state=0).fit(digits[0])
+    hasher = FlyHash(20.0, n_connections=0.1, n_winners=0.05, encoding="standard", random_state=0).fit(digits[0])
     assert (hasher.n_components_, hasher.n_connections_, hasher.n_winners_) == (1280, 6, 64)
     hasher = FlyHash(100, n_connections=3, n_winners=7).fit(digits[0])
     assert (hasher.n_components_, hasher.n_connections_, hasher.n_winners_) == (100, 3, 7)
@@ -71,7 +71,7 @@ def test_seeds_are_taken_as_they_are_or_drawn(digits):
     [
         ({"n_components": 0}, "The 'n_components' parameter of FlyHash must be"),
         ({"n_connections": 1.5}, "The 'n_connections' parameter of FlyHash must be"),
-        ({"n_connections": 65}, r"n_connections=65 exceeds the 64 feature\(s\) of X"),
+        ({"n_connections": 65, "encoding": "standard"}, r"n_connections=65 exceeds the 64 feature\(s\) of X"),
         ({"n_winners": 0}, "The 'n_winners' parameter of FlyHash must be"),
         ({"n_components": 40, "n_winners": 41}, "n_winners=41 exceeds n_components_=40"),
         ({"scaling": "minmax"}, "The 'scaling' parameter of FlyHash must be"),

@@ -17,7 +17,7 @@ plt.switch_backend("agg")
 @pytest.fixture(scope="module")
 def model(digits):
     """A small classifier of Digits."""
-    return FlyBloomClassifier(4096, n_winners=32, random_state=0).fit(*digits)
+    return FlyBloomClassifier(4096, n_winners=32, encoding="standard", random_state=0).fit(*digits)
 
 
 @pytest.fixture(autouse=True)

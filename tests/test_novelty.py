@@ -92,8 +92,8 @@ def test_bad_rows_leave_the_detector_as_it_was(digits_split):
     model = FlyBloomNovelty(random_state=0).fit(digits_split[0])
     before = pickle.dumps(model)
     for method in (model.fit, model.partial_fit, model.forget, model.novelty):
-        with pytest.raises(ValueError, match="NaN"):
-            method(np.full((2, 64), np.nan))
+        with pytest.raises(ValueError, match="infinity"):
+            method(np.full((2, 64), np.inf))
     for method in (model.partial_fit, model.forget, model.novelty):
         with pytest.raises(ValueError, match="X has 3 features, but FlyBloomNovelty is expecting 64"):
             method(np.ones((2, 3)))

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from threading import get_ident
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -286,14 +287,23 @@ class CountingEstimator(FlyEstimator):
     def _shared(self) -> Shared[Learned | None]:
         """What keeps readers and learners apart; rows that were held back are counted before anybody looks."""
         shared = self._sharing
-        learned = shared.value
-        if learned is not None and learned.held is not None and learned.held.is_stale:
+        if _is_stale(shared.value) and self.__dict__.get("_settler") != get_ident():
             with shared.learning:
-                session = Learning(learned.held.recipe, shared, self.n_jobs, shared.value)
-                if session.learned is not None:
-                    session.settle(self._tuned)
-                    shared.replace(session.learned)
+                self._settle(shared)
         return shared
+
+    def _settle(self, shared: Shared[Learned | None]) -> None:
+        """Count rows that were held back, unless somebody else has done so meanwhile."""
+        learned = shared.value
+        if learned is None or learned.held is None or not learned.held.is_stale:
+            return
+        self.__dict__["_settler"] = get_ident()  # who judges rows on the way may look at what there was
+        try:
+            session = Learning(learned.held.recipe, shared, self.n_jobs, learned)
+            session.settle(self._tuned)
+            shared.replace(session.learned)
+        finally:
+            del self.__dict__["_settler"]
 
     @property
     def _hasher(self) -> Hasher | None:
@@ -399,3 +409,8 @@ class CountingEstimator(FlyEstimator):
             name = type(self).__name__
             msg = f"Cannot {action}: expected another {name}. Got {type(other).__name__} instead. Pass a fitted {name}."
             raise TypeError(msg)
+
+
+def _is_stale(learned: Learned | None) -> bool:
+    """Return whether rows are held back that have not been counted."""
+    return learned is not None and learned.held is not None and learned.held.is_stale

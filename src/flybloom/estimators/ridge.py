@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -85,8 +85,9 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
-        - If "auto", up to 100 columns become 5 soft bins each, more are standardised and clipped, sparse rows are taken
-          as they are, and columns are weighed by their relevance to the labels.
+        - If "auto", columns are standardised and clipped at 2.5 deviations; up to 100 become 5 soft bins each (up to 5
+          columns 7), more their 50 leading principal components; sparse rows are taken as they are. Columns are weighed
+          by their relevance to the labels.
         - If "none", the rows as they come: integers are summed as integers.
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
@@ -94,6 +95,9 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
     scaling : {"none", "center", "standard"} or None, default=None
         An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
         as well.
+
+    warm_up : int or "auto", default="auto"
+        How many rows of a stream must have come to fix an encoding; see `FlyBloomClassifier`.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the connections. An int is used as it is and makes the counts reproducible on every machine.
@@ -161,6 +165,7 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
     _sizes_type = PairSizes
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HASH_PARAMETERS,
+        "warm_up": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "alpha": [StrOptions({"gcv"}), Interval(Real, 0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
@@ -176,6 +181,7 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         signed: bool = True,
         encoding: Any = "auto",
         scaling: str | None = None,
+        warm_up: int | str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -187,6 +193,7 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         self.signed = signed
         self.encoding = encoding
         self.scaling = scaling
+        self.warm_up = warm_up
         self.random_state = random_state
         self.n_jobs = n_jobs
 

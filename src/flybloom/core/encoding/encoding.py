@@ -28,6 +28,7 @@ WIDE = 4.0  # what values that are not clipped are measured up to
 
 # The rule of "auto", chosen by measurement, see docs/encodings.md.
 MAX_BINNED = 100  # columns
+FINE_BINS, MAX_FINE = 7, 5  # very few columns have more bins each
 MAX_ROTATED = 2048  # columns, because a covariance has as many rows and columns
 
 
@@ -266,8 +267,9 @@ class Encoding:
 class AutoEncoding:
     """The encoding that the rows ask for, by a rule that was measured.
 
-    Dense columns are standardised and clipped; up to 100 become 5 soft bins each, more, up to 2048, their 50 leading
-    principal components. Sparse rows are taken as they are. With labels, columns are weighed by their relevance.
+    Dense columns are standardised and clipped; up to 100 become 5 soft bins each (7 each of up to 5 columns), more, up
+    to 2048, their 50 leading principal components. Sparse rows are taken as they are. With labels, columns are weighed
+    by their relevance.
 
     Parameters
     ----------
@@ -286,7 +288,7 @@ class AutoEncoding:
         if is_sparse:
             return Encoding("none", relevance=relevance)
         if n_features <= MAX_BINNED:
-            return Encoding(bins=BINS, relevance=relevance)
+            return Encoding(bins=FINE_BINS if n_features <= MAX_FINE else BINS, relevance=relevance)
         return Encoding("standard", relevance=relevance, rotation=ROTATION if n_features <= MAX_ROTATED else 0)
 
 
