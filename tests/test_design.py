@@ -1,4 +1,4 @@
-"""What docs/design.md says of adding things, done: a step, a read-out, a command and an experiment.
+"""What docs/design.md says of adding things, done: a step, a read-out, a file format, a command, an experiment.
 
 A kind of counts is added in tests/toy_kind.py, and proven by the laws.
 """
@@ -14,6 +14,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import flybloom
+from flybloom.blocks.finder import FILES
+from flybloom.blocks.parts import FilePart, RawBlock
+from flybloom.blocks.schema import PartFacts
 from flybloom.core.encoding.encoder import STEPS
 from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.encoding.step import Plan, Step
@@ -114,6 +117,32 @@ def test_a_read_out(digits):
     with model.reading_learned() as learned:
         is_known = learned.counts.table.any(axis=1)[hasher.winners(rows)]
     assert is_known.all()
+
+
+class RowsFile(FilePart):
+    """Four float64 to a row, the last of which is the label."""
+
+    def inspect(self, options):
+        """Return what the rows are."""
+        return PartFacts(np.dtype(np.float64), 3, labels=None if options.target is None else "int64")
+
+    def read(self, options, schema):
+        """Yield blocks."""
+        rows = np.fromfile(self.path).reshape(-1, 4)
+        for begin in range(0, len(rows), options.block_rows):
+            some = rows[begin : begin + options.block_rows]
+            yield RawBlock(some[:, :3], None if schema.labels is None else some[:, 3].astype(np.int64))
+
+
+def test_a_file_format(tmp_path, monkeypatch, rng):
+    """One reader and its suffix; folders of such files are learned from as others are."""
+    monkeypatch.setitem(FILES, ".rows", RowsFile)
+    X, y = rng.standard_normal((300, 3)), rng.integers(0, 2, 300)
+    for i, part in enumerate(np.array_split(np.c_[X, y], 3)):
+        part.tofile(tmp_path / f"{i}.rows")
+    settings = {"n_components": 200, "n_winners": 8, "random_state": 0}
+    model = flybloom.train(flybloom.FlyBloomClassifier(**settings), tmp_path, "y", block_rows=70)
+    assert_same_state(model, flybloom.FlyBloomClassifier(**settings).fit(X, y))
 
 
 def test_a_command(tmp_path):

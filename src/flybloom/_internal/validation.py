@@ -71,7 +71,9 @@ def check_new_rows(
         ensure_min_samples=min_rows,
         ensure_all_finite="allow-nan",
     )
-    return _checked_format(rows, takes_sparse=takes_sparse), None if names is None else tuple(map(str, names))
+    if sparse.issparse(rows):
+        rows = _checked_sparse(rows, takes_sparse=takes_sparse)
+    return rows, None if names is None else tuple(map(str, names))
 
 
 def check_rows(
@@ -104,7 +106,9 @@ def check_rows(
     if rows.shape[1] != known.n_features:
         msg = f"X has {rows.shape[1]} features, but {owner} is expecting {known.n_features} features as input."
         raise ValueError(msg)
-    return _checked_format(rows, takes_sparse=known.takes_sparse if takes_sparse is None else takes_sparse)
+    if sparse.issparse(rows):
+        rows = _checked_sparse(rows, takes_sparse=known.takes_sparse if takes_sparse is None else takes_sparse)
+    return rows
 
 
 def _stand_in(owner: str, known: KnownFeatures) -> Any:
@@ -115,10 +119,8 @@ def _stand_in(owner: str, known: KnownFeatures) -> Any:
     return type(owner, (), attributes)()
 
 
-def _checked_format(rows: Features, *, takes_sparse: bool) -> Features:
-    """Return dense rows as they are, and sparse ones in canonical form, if sparse ones are taken at all."""
-    if not sparse.issparse(rows):
-        return rows
+def _checked_sparse(rows: Features, *, takes_sparse: bool) -> Features:
+    """Return sparse rows in canonical form, if sparse ones are taken at all."""
     if not takes_sparse:
         msg = (
             "Cannot center sparse matrices: use `encoding='auto'`, 'none' or 'none+relevance' instead. "

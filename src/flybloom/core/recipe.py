@@ -300,18 +300,16 @@ class Learning:
         self.learned = self.learned._replace(tuned=tuned)
 
     def learn(self, block: Block, *, is_all: bool = False, **known: Any) -> None:
-        """Count a block and add it; `is_all` says that no other one follows, nor anything else that can fail."""
-        assert self.learned is not None  # noqa: S101 - it was started before
-        self.add(self.learned.count_block(block, self.n_jobs, **known), owned=True, is_all=is_all)
+        """Count a block and add it, beside what others see; in place where that is small and made here, or is all.
 
-    def add(self, delta: Any, *, owned: bool = False, is_all: bool = False) -> None:
-        """Add what rows change, beside what others see; in place where that is small and made here, or is all."""
-        assert self.learned is not None  # noqa: S101
-        counts = self.learned.counts
+        `is_all` says that no other block follows, nor anything else that can fail.
+        """
+        assert self.learned is not None  # noqa: S101 - it was started before
+        counts, delta = self.learned.counts, self.learned.count_block(block, self.n_jobs, **known)
         if not isinstance(delta, Counts):
             if counts is self._own and counts.change_in_place(delta, 1):
                 return
             if is_all and self.learned is self.shared.value and self.shared.change(counts, delta, 1):
                 return
-        self._own = counts.plus(delta, owned=owned)
+        self._own = counts.plus(delta, owned=True)
         self.learned = self.learned._replace(counts=self._own)

@@ -111,7 +111,7 @@ def command(
     )  # fmt: skip
     require_target(target, is_needed=model.needs_labels)
     columns = names(features)
-    if columns is None and hasattr(model, "feature_names_in_"):
+    if columns is None and like is not None and hasattr(model, "feature_names_in_"):
         columns = model.feature_names_in_.tolist()
     require_output(output, like)
     watch = Stopwatch()

@@ -57,15 +57,11 @@ class Encoder:
         """Return the kinds of steps."""
         return f"<Encoder of {self.n_features} features: {', '.join(step.kind for step in self.steps) or 'none'}>"
 
-    def encode(self, rows: Features) -> Features:
-        """Return rows as they are hashed; a missing value that is left adds nothing to a sum."""
-        return without_missing(self.applied(rows))
-
-    def applied(self, rows: Features) -> Features:
-        """Return rows as the next step sees them, missing values included."""
+    def encode(self, rows: Features, *, keeps_missing: bool = False) -> Features:
+        """Return rows as they are hashed, where a missing value adds nothing; or as the next step would see them."""
         for step in self.steps:
             rows = step.apply(rows)
-        return rows
+        return rows if keeps_missing or rows.dtype.kind != "f" else without_missing(rows)
 
     def traced_back(self, shares: Array, *, signed: bool = False) -> Array:
         """Return what belongs to each feature, of what belongs to each column that is hashed, row by row."""
@@ -111,7 +107,8 @@ class Encoder:
         total = None
         for begin in range(0, rows.shape[0], step) if rows.shape[0] else [0]:
             some = slice(begin, begin + step)
-            measured = plan.measure(self.applied(rows[some]), None if labels is None else labels[some], weights[some])
+            encoded = self.encode(rows[some], keeps_missing=True)
+            measured = plan.measure(encoded, None if labels is None else labels[some], weights[some])
             total = measured if total is None else total + measured
         return total
 
@@ -169,9 +166,7 @@ class Encoder:
 
 
 def without_missing(rows: Features) -> Features:
-    """Return rows with 0 for NaN."""
-    if rows.dtype.kind != "f":
-        return rows
+    """Return floats with 0 for NaN."""
     if sparse.issparse(rows):
         if np.isnan(rows.data).any():
             rows = rows.copy()

@@ -216,10 +216,12 @@ class Encoding:
 
     def fitted(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:
         """Return the features with all steps, each fitted to what `sums_of` says of all rows."""
-        require_grid(self.grid_shape, encoder.n_features)
+        if self.grid_shape is not None:
+            require_grid(self.grid_shape, encoder.n_features)
+            encoder = encoder.on_grid(self.grid_shape)
         for plan in self.plans():
             encoder = encoder.extended(plan.fit(encoder.n_outputs, sums_of(plan, encoder) if plan.needs_rows else None))
-        return encoder.on_grid(self.grid_shape)
+        return encoder
 
     def plans(self) -> list[Plan]:
         """Return the steps to fit, in the order in which they are applied."""
@@ -368,9 +370,9 @@ def wanted_encoding(encoding: Any, scaling: str | None, *, uses_labels: bool, bi
     return encoding  # type: ignore[no-any-return]
 
 
-def require_grid(shape: tuple[int, ...] | None, n_features: int) -> None:
+def require_grid(shape: tuple[int, ...], n_features: int) -> None:
     """Refuse a shape that rows of so many features do not have."""
-    if shape is not None and math.prod(shape) != n_features:
+    if math.prod(shape) != n_features:
         msg = (
             f"grid_shape={shape} has {math.prod(shape)} places, but X has {n_features} features. "
             "Give the shape that a row has, such as (28, 28)."

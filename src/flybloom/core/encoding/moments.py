@@ -122,6 +122,7 @@ def _sums_of_bytes(X: Array, weights: Weights) -> tuple[list[int], list[int]]:
 def _whole_numbers(limbs: Array) -> list[int]:
     """Return the number that each row of limbs stands for, 32 bits to a limb."""
     numbers = [0] * len(limbs)
-    for row, at in zip(*(axis.tolist() for axis in np.nonzero(limbs)), strict=True):
+    rows, places = np.nonzero(limbs)
+    for row, at in zip(rows.tolist(), places.tolist(), strict=True):
         numbers[row] += int(limbs[row, at]) << 32 * at
     return numbers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +16,6 @@ from flybloom import _kernels
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Features, Winners
 from flybloom.core.encoding.encoder import Encoder, array_names
-from flybloom.core.hashing.fingerprint import differences, fingerprint
 from flybloom.core.hashing.projection import Projection
 from flybloom.exceptions import IncompatibleHashError
 
@@ -93,8 +94,8 @@ class Hasher:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short name for how this hashes."""
-        return fingerprint(self.fields)
+        """A short name for how this hashes: what differs has another name."""
+        return hashlib.sha256(json.dumps(self.fields, sort_keys=True).encode()).hexdigest()[:32]
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return facts for JSON, and arrays, for files."""
@@ -149,7 +150,7 @@ class Hasher:
 
     def require_alike(self, other: Hasher, action: str) -> None:
         """Refuse another hasher that differs in more than what the steps of its encoder were fitted to."""
-        found = differences(self._alike_fields(), other._alike_fields())
+        found = _differences(self._alike_fields(), other._alike_fields())
         if found:
             msg = (
                 f"Cannot {action}: the two models hash differently. These differ: {'; '.join(found)}. "
@@ -175,7 +176,7 @@ class Hasher:
         """Refuse another hasher whose winners mean something else."""
         if other is self:
             return
-        found = differences(self.fields, other.fields)
+        found = _differences(self.fields, other.fields)
         if found:
             msg = (
                 f"Cannot {action}: the two models hash differently. These differ: {'; '.join(found)}. "
@@ -189,3 +190,28 @@ def _require(is_true: object, otherwise: str) -> None:
     """Refuse a description unless something is true of it."""
     if not is_true:
         raise ValueError(otherwise)
+
+
+def _differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
+    """Return what differs between two ways of hashing, a phrase for each field."""
+    return [_difference(name, a.get(name), b.get(name)) for name in {**a, **b} if a.get(name) != b.get(name)]
+
+
+def _difference(name: str, a: Any, b: Any) -> str:
+    """Return how one field differs."""
+    if isinstance(a, list) and isinstance(b, list):
+        if len(a) != len(b):
+            return f"{name} ({len(a)} and {len(b)} features)"
+        n_different = sum(x != y for x, y in zip(a, b, strict=True))
+        first = next(i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y)
+        return f"{name} (in {n_different} of {len(a)} features, first {_short(a[first])} and {_short(b[first])})"
+    return f"{name} ({_short(a)} and {_short(b)})"
+
+
+def _short(value: Any) -> str:
+    """Return a value as a user would write it."""
+    if isinstance(value, list):
+        return f"{len(value)} values"
+    if isinstance(value, str) and value.lstrip("-").startswith("0x"):
+        return f"{float.fromhex(value):.6g}"
+    return repr(value)
