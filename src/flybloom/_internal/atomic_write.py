@@ -173,15 +173,15 @@ def _prefix(name: str) -> str:
 def _created(temporary: Path, target: Path) -> BinaryIO:
     """Open a new file with the mode and owner of the one that it will replace, or as the umask wants new ones."""
     old = _stat(target)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    number = os.open(temporary, flags, 0o666 if old is None else 0o600)  # private until it has its owner
-    try:
+    mode = 0o666 if old is None else 0o600  # private until it has its owner
+    file: BinaryIO = open(temporary, "xb", opener=lambda path, flags: os.open(path, flags, mode))  # noqa: SIM115
+    try:  # closed by nobody else: an interrupt must not close a number that by then is another file
         if old is not None and os.name == "posix":
-            _give(number, old)
-        return os.fdopen(number, "wb")
+            _give(file.fileno(), old)
     except BaseException:
-        os.close(number)
+        file.close()
         raise
+    return file
 
 
 def _give(number: int, old: os.stat_result) -> None:

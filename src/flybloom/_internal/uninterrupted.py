@@ -9,6 +9,13 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
+def _first(error: BaseException) -> BaseException:
+    """Return the interrupt itself, where Python's own waiting was confused by it and raised something else."""
+    while isinstance(error, RuntimeError) and error.__context__ is not None:
+        error = error.__context__
+    return error
+
+
 def uninterrupted(work: Callable[[], T]) -> T:
     """Return what `work` returns; an interrupt that comes meanwhile is raised when it has ended.
 
@@ -37,7 +44,7 @@ def uninterrupted(work: Callable[[], T]) -> T:
             Thread(target=run, daemon=True).start()
             done.wait()
         except BaseException as error:  # noqa: BLE001 - raised below
-            interruption = error
+            interruption = _first(error) if interruption is None else interruption
     if failures:
         raise failures[0]
     if interruption is not None:

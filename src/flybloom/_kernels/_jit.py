@@ -39,7 +39,7 @@ def _let_fail(cache: Any) -> None:
     def save_overload(*arguments: Any) -> None:
         try:
             save(*arguments)
-        except OSError:
+        except Exception:  # noqa: BLE001 - of the disk, or of an index that is damaged
             with suppress(OSError, AttributeError):  # its index may name a file of an older kernel
                 Path(cache._cache_file._index_path).unlink(missing_ok=True)  # noqa: SLF001
 

@@ -29,7 +29,7 @@ MAX_BYTES = 2**24  # of a description, beyond as many as the arrays have
 MAX_CONTAINERS = 2**16  # lists and objects in a description: in memory they take far more than brackets in text
 MAX_VALUES = 2**19  # in a description, beyond one for each so many bytes of arrays: they, too, take more than in text
 BYTES_PER_VALUE = 32
-STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)  # never goes back, so neither time nor memory explode
 TYPES = {"U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64, "F32": np.float32, "F64": np.float64}
 
 

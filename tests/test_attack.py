@@ -1,0 +1,17 @@
+"""The short version of `scripts/attack`: every promise is tried for a moment, and none is broken."""
+
+import pytest
+
+from attack import brute_force, files, interrupts, processes  # noqa: F401 - each adds its promises
+from attack.promises import PROMISES, attack
+
+SECONDS = 1.5
+QUICK = [promise for promise in PROMISES if "killed" not in promise.sentence]  # test_training.py has kills
+
+
+@pytest.mark.parametrize("promise", QUICK, ids=lambda promise: promise.sentence)
+def test_promises_hold(promise):
+    """The first trials of a seed."""
+    outcome = attack(promise, seed=0, seconds=SECONDS, most=100)
+    assert outcome.trials
+    assert not outcome.wrong, outcome.wrong
