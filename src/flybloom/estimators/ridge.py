@@ -85,7 +85,7 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised and clipped at 2.5 deviations; up to 100 become 5 soft bins each (up to 5
+        - If "auto", columns are standardised and clipped at 2.5 deviations; up to 30 become 5 soft bins each (up to 5
           columns 7), more their 50 leading principal components; sparse rows are taken as they are. Columns are weighed
           by their relevance to the labels.
         - If "none", the rows as they come: integers are summed as integers.

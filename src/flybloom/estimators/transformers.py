@@ -192,7 +192,7 @@ class RelevanceScaler(_EncodingTransformer):
     >>> from sklearn.pipeline import make_pipeline
     >>> from flybloom import RelevanceScaler
     >>> X, y = load_wine(return_X_y=True)
-    >>> cross_val_score(make_pipeline(RelevanceScaler(), KNeighborsClassifier()), X, y).mean() > 0.95
+    >>> bool(cross_val_score(make_pipeline(RelevanceScaler(), KNeighborsClassifier()), X, y).mean() > 0.95)
     True
     """
 

@@ -27,7 +27,7 @@ CLIP, BINS, RELEVANCE, ROTATION = 2.5, 5, 0.5, 50  # what a word alone stands fo
 WIDE = 4.0  # what values that are not clipped are measured up to
 
 # The rule of "auto", chosen by measurement, see docs/encodings.md.
-MAX_BINNED = 100  # columns
+MAX_BINNED = 30  # columns
 FINE_BINS, MAX_FINE = 7, 5  # very few columns have more bins each
 MAX_ROTATED = 2048  # columns, because a covariance has as many rows and columns
 
@@ -204,7 +204,7 @@ class Encoding:
         >>> fixed = Encoding(bins=5).fit(X[:200])
         >>> a = FlyBloomClassifier(encoding=fixed, random_state=0).fit(X[200:900], y[200:900])
         >>> b = FlyBloomClassifier(encoding=fixed, random_state=0).fit(X[900:], y[900:])
-        >>> (a + b).class_count_.sum()
+        >>> int((a + b).class_count_.sum())
         1597
         """
         rows, names = check_new_rows(X, "Encoding", takes_sparse=self.takes_sparse)
@@ -269,7 +269,7 @@ class Encoding:
 class AutoEncoding:
     """The encoding that the rows ask for, by a rule that was measured.
 
-    Dense columns are standardised and clipped; up to 100 become 5 soft bins each (7 each of up to 5 columns), more, up
+    Dense columns are standardised and clipped; up to 30 become 5 soft bins each (7 each of up to 5 columns), more, up
     to 2048, their 50 leading principal components. Sparse rows are taken as they are. With labels, columns are weighed
     by their relevance.
 
