@@ -18,7 +18,9 @@ from attack.promises import promise
 from laws.kinds import KINDS, Kind, state_of
 
 N_CLASSES = 6
-NEVER_FAIL = frozenset({"__exit__", "__enter__", "acquire", "release", "_release_save", "locked", "notify", "setprofile"})
+NEVER_FAIL = frozenset(
+    {"__exit__", "__enter__", "acquire", "release", "_release_save", "locked", "notify", "setprofile"}
+)
 """What a fault is not put into: taking and giving back a lock neither fails nor can be interrupted halfway."""
 
 

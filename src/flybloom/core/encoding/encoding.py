@@ -215,7 +215,20 @@ class Encoding:
         )
 
     def fitted(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:
-        """Return the features with all steps, each fitted to what `sums_of` says of all rows."""
+        """Return the features with all steps, each fitted to what `sums_of` says of all rows.
+
+        Parameters
+        ----------
+        encoder : Encoder
+            The features, without steps.
+        sums_of : callable
+            Returns the sums over all rows for a step that is to be fitted, and the steps before it.
+
+        Returns
+        -------
+        Encoder
+            The encoder.
+        """
         if self.grid_shape is not None:
             require_grid(self.grid_shape, encoder.n_features)
             encoder = encoder.on_grid(self.grid_shape)
@@ -241,12 +254,36 @@ class Encoding:
         return plans
 
     def n_columns(self, n_features: int) -> int:
-        """Return how many columns are hashed, constant ones aside."""
+        """Return how many columns are hashed, constant ones aside.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the rows.
+
+        Returns
+        -------
+        int
+            Columns after all steps.
+        """
         n = n_features * self.bins if self.bins else n_features
         return min(self.rotation, n) if self.rotation else n
 
     def resolved(self, n_features: int, *, is_sparse: bool) -> Encoding:  # noqa: ARG002
-        """Return the encoding for such rows: this one."""
+        """Return the encoding for such rows: this one.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the rows.
+        is_sparse : bool
+            Whether they are sparse.
+
+        Returns
+        -------
+        Encoding
+            The encoding itself.
+        """
         return self
 
     @property
