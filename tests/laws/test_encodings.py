@@ -53,7 +53,7 @@ def test_clip_and_bins_are_the_slow_truth(case):
     """Bit for bit, missing values and weights included."""
     (X, y), weights = case
     encoder = fitted(Encoding(), X, y, weights)
-    assert_array_equal(encoder.applied(X), reference.clipped(X, weights))
+    assert_array_equal(encoder.encode(X, keeps_missing=True), reference.clipped(X, weights))
     assert_array_equal(encoder.encode(X), np.nan_to_num(reference.clipped(X, weights)))
     binned = fitted(Encoding(bins=5), X, y, weights)
     assert_array_equal(binned.encode(X), reference.soft_bins(reference.clipped(X, weights), 5, 2.5, weights))
@@ -281,7 +281,7 @@ def test_huge_weights_stay_exact(rows):
         names = ("fourth",) if encoding.relevance else ("sums", "products")
         for name in names:
             assert_array_equal(getattr(many, name), getattr(one, name).astype(object) * 2**59)
-        assert np.isfinite(plan.fit(before.n_outputs, many).apply(before.applied(rows.X))).all()
+        assert np.isfinite(plan.fit(before.n_outputs, many).apply(before.encode(rows.X, keeps_missing=True))).all()
 
 
 def random_labels(seed, n=200, d=60):
