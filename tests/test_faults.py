@@ -315,6 +315,16 @@ def test_a_training_that_says_nothing_is_refused(tmp_path, rows):
         load(tmp_path / "model.fly")
 
 
+def test_a_search_whose_best_setting_is_not_that_of_its_model_is_refused(tmp_path, rows):
+    """It loaded, and failed when it was used."""
+    search = FlyBloomClassifierCV([40], n_connections=[2], n_winners=[4], decay=[0.4, 1.0], random_state=0)
+    search.fit(rows, in_turn(0, 1, 2)).save(tmp_path / "search.fly")
+    assert load(tmp_path / "search.fly").best_params_ == search.best_params_
+    changed_file(tmp_path / "search.fly", lambda found: found["settings"][found["best"]].update(decay=-1e-300))
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "search.fly")
+
+
 # 8. Forks
 
 

@@ -232,7 +232,7 @@ def test_one_long_label_among_many_takes_no_padding(tmp_path, digits):
 
 
 def test_damaged_files_are_refused_or_harmless(tmp_path):
-    """A few hundred seeded mutations; benchmarks/fuzz_files.py tries twenty thousand."""
+    """A few hundred seeded mutations; scripts/attack tries as many as you have time for."""
     files = mutations.sample_files(tmp_path)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     outcomes = []

@@ -19,7 +19,7 @@ from laws.kinds import KINDS, Kind, state_of
 
 N_CLASSES = 6
 NEVER_FAIL = frozenset(
-    {"__exit__", "__enter__", "acquire", "release", "_release_save", "locked", "notify", "setprofile"}
+    {"__exit__", "__enter__", "acquire", "release", "_release_save", "locked", "notify", "setprofile", "discard"}
 )
 """What a fault is not put into: taking and giving back a lock neither fails nor can be interrupted halfway."""
 
@@ -70,6 +70,7 @@ def cases(folder: Path) -> list[Case]:
             "forget of many rows": lambda m, _, f=gone: m.forget(X[20:120], **f(slice(20, 120))),
             "merge": lambda m, _, o=other: m.merge(o),
             "save": lambda m, path: m.save(path),
+            "predict": lambda m, _: m.predict(X[:5]),
         }
         if kind.estimator.needs_labels and kind.name != "hours":
             calls["partial_fit of a new class"] = lambda m, _: m.partial_fit(X[:3], [7, 8, 9])
@@ -133,6 +134,7 @@ def check(case: Case, model: Any, path: Path) -> str:
     """The model is whole, nobody waits for a lock, and the same call goes through afterwards."""
     shared = model._shared
     assert not shared.looking.locked(), f"{case.name} of {case.kind.name}: a lock was not given back"
+    assert not shared._readers, f"{case.name} of {case.kind.name}: a reader was not let go"
     assert not shared.learning._is_owned(), f"{case.name} of {case.kind.name}: the learner was not let go"
     now = bits(model)
     assert now in (case.before, case.after), f"{case.name} of {case.kind.name}: torn"

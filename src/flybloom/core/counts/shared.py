@@ -22,7 +22,7 @@ T = TypeVar("T")
 MAX_SECONDS = 10.0  # that a fork waits for a change that is under way
 
 _all: WeakSet[Shared[Any]] = WeakSet()
-_registering = Lock()  # held to add to them, and to go through them
+_registering = RLock()  # held to add to them, and to go through them
 
 
 class Shared(Generic[T]):
@@ -34,7 +34,7 @@ class Shared(Generic[T]):
         self.derived: Any = None  # what was derived last, with what it was derived from
         self.value = value  # to look at: for what never changes, and for the learner, who holds `learning`
         self.looking = Lock()  # held for moments: to begin or end reading, and to change or replace
-        self._n_readers = 0
+        self._readers: set[object] = set()  # one for each, and no number: an interrupt can come before it is lowered
         self._is_handed_out = True  # the value may belong to somebody else as well
         with _registering:
             _all.add(self)
@@ -42,14 +42,14 @@ class Shared(Generic[T]):
     @contextmanager
     def reading(self) -> Iterator[T]:
         """Give the value, which stays as it is until the end of the block."""
-        with self.looking:
-            value = self.value
-            self._n_readers += 1
+        reader = object()
         try:
+            with self.looking:
+                value = self.value
+                self._readers.add(reader)
             yield value
         finally:
-            with self.looking:
-                self._n_readers -= 1
+            self._readers.discard(reader)
 
     def hand_out(self) -> T:
         """Return the value, which stays as it is for good: the next change makes a new one."""
@@ -70,11 +70,11 @@ class Shared(Generic[T]):
         Only for who holds `learning`.
         """
         with self.looking:
-            return self._n_readers == 0 and not self._is_handed_out and counts.change_in_place(delta, sign)
+            return not self._readers and not self._is_handed_out and counts.change_in_place(delta, sign)
 
     def renew(self) -> None:
         """Forget who reads and who learns: in a copied process they are threads that stayed behind."""
-        self.learning, self.deriving, self.looking, self._n_readers = RLock(), Lock(), Lock(), 0
+        self.learning, self.deriving, self.looking, self._readers = RLock(), Lock(), Lock(), set()
 
 
 class SharedOnDemand(Generic[T]):
@@ -114,7 +114,7 @@ def _after_fork_in_parent() -> None:
 def _after_fork_in_child() -> None:
     """Begin anew, with every value as it was."""
     global _registering, _forking
-    _registering, _forking = Lock(), RLock()
+    _registering, _forking = RLock(), RLock()
     _held.clear()
     for shared in list(_all):
         shared.renew()

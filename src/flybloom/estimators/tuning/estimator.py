@@ -600,6 +600,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
                 and all(isinstance(setting, dict) and set(setting) == set(NAMES) for setting in settings)
                 and type(best) is int
                 and 0 <= best < len(settings)
+                and settings[best] == {name: getattr(best_model, name) for name in NAMES}  # which were checked
                 and own["cv_scores"].ndim == 2  # noqa: PLR2004
                 and all(own[name].shape[0] == len(settings) for name in SCORE_ARRAYS[:3])
                 and own["oof_novelty"].ndim == 2  # noqa: PLR2004
