@@ -230,3 +230,50 @@ def test_sparse_rows_need_no_scaling(tmp_path):
     with pytest.raises(ValueError, match="use `scaling='none'` instead"):
         train(clone(SMALL), tmp_path / "a.svm", "y")
     assert train(clone(SMALL).set_params(scaling="none"), tmp_path / "a.svm", "y").n_features_in_ == 2
+
+
+@pytest.mark.parametrize("kind", [flybloom.FlyBloomClassifier, flybloom.FlyRidgeClassifier])
+def test_a_training_that_is_stopped_between_blocks_leaves_a_checkpoint(digits, tmp_path, kind):
+    """Of all rows so far, while it learns and while it judges; it goes on to the same model."""
+    X, y = digits
+    np.savez(tmp_path / "rows.npz", X=X, y=y)
+    model = kind(128, n_winners=8, random_state=0)
+    options = {"checkpoint": tmp_path / "saved", "block_rows": 300, "resume": True}
+    stages = ["learning", "judging"] if model.needs_judging else ["learning"]
+    for stage in stages:
+
+        def stop(now, n_rows, stage=stage):
+            if now == stage and n_rows:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            flybloom.train(clone(model), tmp_path / "rows.npz", "y", on_progress=stop, **options)
+        saved = flybloom.load(tmp_path / "saved" / "checkpoint.fly")
+        assert saved.n_rows_learned() == (300 if stage == "learning" else 1797)
+    resumed = flybloom.train(clone(model), tmp_path / "rows.npz", "y", **options)
+    whole = flybloom.train(model, tmp_path / "rows.npz", "y")
+    assert_array_equal(resumed.counts_, whole.counts_)
+    assert_array_equal(resumed.predict_proba(X), whole.predict_proba(X))
+
+
+def test_a_checkpoint_knows_how_text_was_read(tmp_path):
+    """Another delimiter or other columns are another training."""
+    (tmp_path / "rows.csv").write_text("a,b,y\n1,2,0\n2,1,1\n")
+    model = FlyBloomClassifier(8, n_winners=2, random_state=0)
+    train(model, read_blocks(tmp_path / "rows.csv", "y"), "y", checkpoint=tmp_path / "saved")
+    blocks = read_blocks(tmp_path / "rows.csv", "y", exclude=["b"])
+    with pytest.raises(CheckpointError, match="exclude was None and is"):
+        train(clone(model), blocks, "y", checkpoint=tmp_path / "saved", resume=True)
+
+
+@pytest.mark.parametrize("kind", [flybloom.FlyBloomClassifier, flybloom.FlyRidgeClassifier, flybloom.FlyBloomNovelty])
+def test_memory_does_not_grow_with_rows(digits, kind):
+    """Bytes are those of the arrays; a count of more than 31 bits may double them."""
+    X, y = digits
+    model = kind(128, n_winners=8, random_state=0).fit(X, y)
+    before = model.memory_usage(more_rows=1_000_000)
+    assert before["more_rows"] == 0
+    assert before["counts"] >= model.counts_.nbytes
+    assert before["connections"] == model.connections_.size * 2
+    assert model.partial_fit(X, y).memory_usage() == before
+    assert model.memory_usage(more_rows=2**31)["more_rows"] == before["counts"]

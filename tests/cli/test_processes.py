@@ -1,6 +1,7 @@
 """The command line as a process: killed, piped, and on a terminal."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -26,7 +27,7 @@ def data(digits, tmp_path):
 
 def command(*arguments):
     """The words that start a command."""
-    return [sys.executable, "-m", "flybloom.cli", *map(str, arguments)]
+    return [sys.executable, "-m", "flybloom", *map(str, arguments)]
 
 
 def test_a_killed_training_goes_on_to_the_same_model(data, tmp_path):
@@ -92,4 +93,72 @@ def test_a_reader_that_has_enough_gets_no_traceback(data, tmp_path):
         process.stdout.close()
         errors = process.stderr.read()
     assert errors == b""
-    assert process.returncode == 1
+    assert process.returncode == 141
+
+
+@pytest.mark.parametrize(("number", "code", "word"), [(signal.SIGINT, 130, "Inter"), (signal.SIGTERM, 143, "Termin")])
+def test_a_signal_leaves_a_checkpoint_and_no_half_file(data, tmp_path, number, code, word):
+    """Of more rows than were due; the same command goes on to the same model."""
+    arguments = ["train", data, "-t", "label", "--components", "2000", "--block-rows", "64"]
+    saved = tmp_path / "saved" / "checkpoint.fly"
+    arguments += ["-o", tmp_path / "model.fly", "--checkpoint", saved.parent, "--every", "2000", "--resume"]
+    with subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while process.poll() is None and rows_in(saved) < 1:
+            time.sleep(0.01)
+        process.send_signal(number)
+        printed, errors = process.communicate()
+    assert process.returncode == code, errors
+    assert printed == b""
+    *_, first, last = errors.decode().splitlines()
+    assert first.startswith("Stopping after this block, to leave a checkpoint")
+    assert last.startswith(word)
+    assert last.endswith("holds a checkpoint: the same command with --resume goes on from there.")
+    assert rows_in(saved) % 64 == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"data", "saved"}
+    subprocess.run(command(*arguments), check=True, capture_output=True)
+    assert rows_in(tmp_path / "model.fly") == 16 * 1797
+
+
+def save_small(path):
+    """Save a model of two features."""
+    flybloom.FlyBloomClassifier(64, n_winners=4, random_state=0).fit([[0.0, 1], [1, 0]], [0, 1]).save(path)
+
+
+def test_a_prediction_that_is_terminated_leaves_nothing(tmp_path):
+    """While it waits for standard input; at once, with one word."""
+    save_small(tmp_path / "m.fly")
+    arguments = command("predict", tmp_path / "m.fly", "-", "-o", tmp_path / "out.csv")
+    for number, code, word in ((signal.SIGTERM, 143, b"Terminated.\n"), (signal.SIGINT, 130, b"Interrupted.\n")):
+        with subprocess.Popen(arguments, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdin.write(b"a,b\n1,2\n")
+            process.stdin.flush()
+            time.sleep(6)
+            process.send_signal(number)
+            errors = process.stderr.read()
+        assert (process.returncode, errors) == (code, word)
+        assert [path.name for path in tmp_path.iterdir()] == ["m.fly"]
+
+
+def test_outputs_that_cannot_be_written_are_one_sentence(tmp_path):
+    """Such as a full device."""
+    save_small(tmp_path / "m.fly")
+    with open("/dev/full", "wb") as full:  # noqa: PTH123
+        done = subprocess.run(command("inspect", tmp_path / "m.fly"), stdout=full, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (1, b"Error: No space left on device.\n")
+
+
+def test_a_first_run_says_that_it_compiles(data, tmp_path):
+    """On terminals, with an empty cache."""
+    ours, theirs = pty.openpty()
+    arguments = command("train", data, "-t", "label", "-o", tmp_path / "m.fly", "--components", "500")
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=theirs, env=environment):
+        os.close(theirs)
+        shown = b""
+        try:
+            while piece := os.read(ours, 4096):
+                shown += piece
+        except OSError:  # the other end is closed
+            pass
+    os.close(ours)
+    assert b"compiling kernels (once)" in shown

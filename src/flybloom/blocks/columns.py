@@ -67,13 +67,15 @@ def number_type(type_: Any, name: str, where: str) -> np.dtype[Any]:
     raise SourceError(msg)
 
 
-def number_columns(table: Any, names: tuple[str, ...], dtype: np.dtype[Any], place: Place) -> Array:
-    """Return columns of an Arrow table or batch as rows of numbers of one type."""
+def number_columns(
+    table: Any, names: tuple[str, ...], dtype: np.dtype[Any], place: Place, marks: Array | None = None
+) -> Array:
+    """Return columns of an Arrow table or batch as rows of numbers of one type; rows that lack one get a mark."""
     X = np.empty((table.num_rows, len(names)), dtype)
     held = set(table.schema.names)
     _require_columns([name for name in names if name not in held], table.schema.names, str(place), "a feature")
     for j, name in enumerate(names):
-        X[:, j] = _numbers(table.column(name), name, dtype, place)
+        X[:, j] = _numbers(table.column(name), name, dtype, place, marks)
     return X
 
 
@@ -99,11 +101,14 @@ def identifiers(column: Any) -> Array:
     return values
 
 
-def _numbers(column: Any, name: str, dtype: np.dtype[Any], place: Place) -> Array:
-    """Return a feature as numbers."""
+def _numbers(column: Any, name: str, dtype: np.dtype[Any], place: Place, marks: Array | None) -> Array:
+    """Return a feature as numbers; where one is missing, refuse, or mark the row."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     found = number_type(column.type, name, str(place))
+    if column.null_count and marks is not None:
+        marks |= np.asarray(column.is_null())
+        column = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
     if column.null_count:
         msg = (
             f"{place}: the column {name!r} has {column.null_count} missing values. "

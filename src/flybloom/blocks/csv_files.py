@@ -17,6 +17,7 @@ from flybloom.blocks.byte_stream import PACKED, ByteStream, Recoded, file_errors
 from flybloom.blocks.columns import feature_columns
 from flybloom.blocks.csv_format import LOOK_BYTES, CsvFormat, open_csv
 from flybloom.blocks.csv_ranges import CAN_BE_CUT, MAX_RECORD_BYTES, last_record_end, record_ranges
+from flybloom.blocks.csv_values import numbers_of_text
 from flybloom.blocks.labels import TEXT
 from flybloom.blocks.options import ReadOptions
 from flybloom.blocks.parts import FilePart, Part, shortened
@@ -175,6 +176,8 @@ def csv_batches(
     from pyarrow import csv  # noqa: PLC0415
 
     types = dict.fromkeys(columns, pa.float64()) | dict.fromkeys(set(columns) & {*format_.booleans}, pa.bool_())
+    written = [name for name in columns if options.marks and name not in (options.target, options.id_column)]
+    types |= dict.fromkeys(written, pa.string())
     types |= dict.fromkeys((text for text in (options.target, options.id_column) if text is not None), pa.string())
     convert = csv.ConvertOptions(column_types=types, include_columns=columns, decimal_point=format_.decimal)
     block_bytes = max(LOOK_BYTES, VALUE_BYTES * len(format_.columns))
@@ -183,10 +186,19 @@ def csv_batches(
     try:
         with csv.open_csv(stream, read, _parse_options(format_), convert) as reader:
             for batch in reader:
-                yield Batch(batch)
+                yield Batch(_with_numbers(batch, written, format_) if written else batch)
     except pa.ArrowInvalid as error:
         if "Empty CSV file" not in str(error):
             raise SourceError(_explained(str(error), name, format_, lines_before, block_bytes)) from error
+
+
+def _with_numbers(batch: Any, written: list[str], format_: CsvFormat) -> Any:
+    """Return a batch in which features that were read as they are written are numbers, or missing."""
+    for name in written:
+        at = batch.schema.get_field_index(name)
+        values = numbers_of_text(batch.column(at), format_.decimal, are_booleans=name in format_.booleans)
+        batch = batch.set_column(at, name, values)
+    return batch
 
 
 def _parse_options(format_: CsvFormat) -> Any:

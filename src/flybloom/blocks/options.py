@@ -9,6 +9,7 @@ from dataclasses import dataclass
 BLOCK_ROWS = 32768
 LABEL_TYPES = ("auto", "text", "number")
 DECIMAL_POINTS = (".", ",")
+INCOMPLETE = ("refuse", "mark")
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,12 @@ class ReadOptions:
     file_encoding: str | None = None
     delimiter: str | None = None
     decimal: str | None = None
+    incomplete: str = "refuse"
+
+    @property
+    def marks(self) -> bool:
+        """Whether rows that lack a value are marked, and not refused."""
+        return self.incomplete == "mark"
 
     @property
     def named(self) -> tuple[str, ...]:
@@ -49,6 +56,7 @@ class ReadOptions:
             self.file_encoding is None or _is_encoding(self.file_encoding),
             "file_encoding", "an encoding that Python knows, such as 'utf-8' or 'cp1252'", self.file_encoding,
         )  # fmt: skip
+        _require(self.incomplete in INCOMPLETE, "incomplete", f"one of {', '.join(INCOMPLETE)}", self.incomplete)
         twice = {*(self.features or ()), self.target, self.id_column} & {*self.exclude}
         _require(not twice, "exclude", "columns that are not asked for elsewhere", sorted(map(str, twice)))
         _require(

@@ -27,6 +27,7 @@ class RawBlock(NamedTuple):
     X: Features
     y: Array | None
     ids: Array | None = None
+    incomplete: Array | None = None  # which rows lack a value, where that is allowed
 
 
 class Place(NamedTuple):

@@ -40,6 +40,9 @@ class Block(NamedTuple):
     ids: Array | None = None
     """The identifiers, if a column of them was named."""
 
+    incomplete: Array | None = None
+    """Which rows lack a value, or have one that is infinite or no number; None if none does, or they are refused."""
+
     def __len__(self) -> int:
         """Return the number of rows."""
         return n_rows_of(self.X)
@@ -120,7 +123,7 @@ class Blocks:
             for raw in part.read(self.options, schema):
                 n = raw.X.shape[0]
                 place = Place(part.name, at - begin, n)
-                X, y, ids = _checked(raw, self.options, schema, place)
+                X, y, ids, incomplete = _checked(raw, self.options, schema, place)
                 skip = min(max(row - at, 0), n)
                 if n > skip:
                     rows = X[skip:] if skip else X
@@ -130,6 +133,7 @@ class Blocks:
                         at + skip,
                         str(place),
                         None if ids is None else ids[skip:],
+                        None if incomplete is None else incomplete[skip:],
                     )
                 at += n
 
@@ -175,6 +179,7 @@ def read_blocks(
     file_encoding: str | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
+    incomplete: str = "refuse",
     schema: dict[str, Any] | None = None,
 ) -> Blocks:
     """Read data of any source, block by block, in bounded memory.
@@ -209,14 +214,17 @@ def read_blocks(
         What is between the values of a text file. None to find out: a comma, tab, semicolon or bar.
     decimal : {".", ","} or None, default=None
         The decimal point of numbers in text files. None to find out.
+    incomplete : {"refuse", "mark"}, default="refuse"
+        What becomes of rows in which a feature is missing, infinite or no number: an error, or a mark in `incomplete`
+        of their block, whose values in these rows mean nothing then.
     schema : dict or None, default=None
         What `Blocks.schema` returned for the same source in an earlier run, which is then read the same way.
 
     Returns
     -------
     Blocks
-        An iterable of blocks with `X`, `y`, `begin`, `where` and `ids`. Files and frames can be read again and again.
-        Its `remarks` tell what was guessed or left out, its `schema()` what all rows are.
+        An iterable of blocks with `X`, `y`, `begin`, `where`, `ids` and `incomplete`. Files and frames can be read
+        again and again. Its `remarks` tell what was guessed or left out, its `schema()` what all rows are.
 
     Raises
     ------
@@ -246,10 +254,12 @@ def read_blocks(
         file_encoding,
         delimiter,
         decimal,
+        incomplete,
     ).check()
     given = None if schema is None else Schema.from_dict(schema)
     if isinstance(source, Blocks):
-        return Blocks(source.parts, _merged(source.options, options), given)
+        merged = _merged(source.options, options)
+        return source if merged == source.options and given is None else Blocks(source.parts, merged, given)
     return Blocks(parts_of(source), options, given)
 
 
@@ -267,7 +277,7 @@ def _merged(before: ReadOptions, now: ReadOptions) -> ReadOptions:
 
 def _checked(raw: RawBlock, options: ReadOptions, schema: Schema, place: Place) -> RawBlock:
     """Return a block in the type of the source, and refuse what nobody could learn from."""
-    X, y, ids = raw
+    X, y, ids, incomplete = raw
     where = str(place)
     if X.ndim != 2 or X.dtype.kind not in "buif":  # noqa: PLR2004
         msg = f"{where}: values of type {X.dtype} and shape {X.shape}. Expected rows of numbers."
@@ -276,8 +286,8 @@ def _checked(raw: RawBlock, options: ReadOptions, schema: Schema, place: Place) 
         msg = f"{where}: {X.shape[1]} features. Expected {schema.n_features}, as at the beginning of the source."
         raise SourceError(msg)
     if sparse.issparse(X):
-        X = checked_csr(X, where)
-    else:
+        X = checked_csr(X, where, takes_all=options.marks)
+    elif not options.marks:
         _require_finite(X, schema.names, where)
     if options.target is not None and (y is None or len(y) != X.shape[0]):
         msg = f"{where}: {0 if y is None else len(y)} labels for {X.shape[0]} rows. Expected one label per row."
@@ -290,7 +300,18 @@ def _checked(raw: RawBlock, options: ReadOptions, schema: Schema, place: Place) 
             )
             raise SourceError(msg)
         X = X.astype(schema.dtype)
-    return RawBlock(X, y, ids)
+    return RawBlock(X, y, ids, _marked(X, incomplete) if options.marks else None)
+
+
+def _marked(X: Features, incomplete: Array | None) -> Array | None:
+    """Return which rows lack a value or have one that is not finite; None if none does."""
+    marks = np.zeros(X.shape[0], bool) if incomplete is None else incomplete
+    if X.dtype.kind == "f":
+        if sparse.issparse(X):
+            marks[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[~np.isfinite(X.data)]] = True
+        else:
+            marks |= ~np.isfinite(X).all(axis=1)
+    return marks if marks.any() else None
 
 
 def _require_finite(X: Array, names: tuple[str, ...] | None, where: str) -> None:

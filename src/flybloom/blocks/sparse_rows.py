@@ -10,7 +10,7 @@ from scipy import sparse
 from flybloom.exceptions import SourceError
 
 
-def checked_csr(X: Any, where: str) -> Any:
+def checked_csr(X: Any, where: str, *, takes_all: bool = False) -> Any:
     """Return a sparse matrix or array as CSR, after a look at every index.
 
     Parameters
@@ -19,6 +19,8 @@ def checked_csr(X: Any, where: str) -> Any:
         Of any format.
     where : str
         What errors call it.
+    takes_all : bool, default=False
+        Whether values may be missing or infinite.
 
     Returns
     -------
@@ -38,7 +40,7 @@ def checked_csr(X: Any, where: str) -> Any:
     except (ValueError, IndexError) as error:
         msg = f"{where}: the sparse rows are damaged ({error}). Expected indices below {X.shape[1]}. Rebuild them."
         raise SourceError(msg) from error
-    if X.dtype.kind == "f" and not np.isfinite(X.data).all():
+    if not takes_all and X.dtype.kind == "f" and not np.isfinite(X.data).all():
         msg = (
             f"{where}: {int((~np.isfinite(X.data)).sum())} values are missing (NaN) or infinite. "
             "Fill them in, or drop these rows."

@@ -66,14 +66,16 @@ class TablePart(Part):
 
 def _raw_block(batch: Batch, options: ReadOptions, schema: Schema, place: Place) -> RawBlock:
     """Return features, labels and identifiers of a batch."""
-    X = number_columns(batch.table, schema.names or (), schema.dtype, place)
+    marks = np.zeros(batch.table.num_rows, bool) if options.marks else None
+    X = number_columns(batch.table, schema.names or (), schema.dtype, place, marks)
     y = None
     if options.target is not None and schema.labels is not None:
         if batch.labels is None:
             y = labels_of(batch.table.column(options.target), schema.labels, options, place)
         else:
             y = exact_labels(batch.labels, schema.labels, f"{place}: the labels")
-    return RawBlock(X, y, None if options.id_column is None else identifiers(batch.table.column(options.id_column)))
+    ids = None if options.id_column is None else identifiers(batch.table.column(options.id_column))
+    return RawBlock(X, y, ids, marks)
 
 
 @contextmanager

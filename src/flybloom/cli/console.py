@@ -11,6 +11,8 @@ from typing import Any
 
 import typer
 
+from flybloom.cli.compiling import COMPILING, telling_of_compilation
+
 
 @contextmanager
 def progress(total: int | None) -> Iterator[Callable[[str, int], None]]:
@@ -33,7 +35,7 @@ def progress(total: int | None) -> Iterator[Callable[[str, int], None]]:
 
     bars: dict[str, Any] = {}
     columns = TextColumn("{task.description}"), BarColumn(), Rate(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True)) as display:
+    with Progress(*columns, console=Console(stderr=True)) as display, _showing_compilation(display):
 
         def on_progress(stage: str, rows: int) -> None:
             nonlocal total
@@ -44,6 +46,36 @@ def progress(total: int | None) -> Iterator[Callable[[str, int], None]]:
             display.advance(bars[stage], rows)
 
         yield on_progress
+
+
+@contextmanager
+def _showing_compilation(display: Any) -> Iterator[None]:
+    """Show a line while kernels are compiled, which nothing else tells of."""
+    line = display.add_task(COMPILING, total=None, visible=False)
+
+    def tell(is_compiling: bool) -> None:
+        display.update(line, visible=is_compiling)
+        display.refresh()
+
+    with telling_of_compilation(tell):
+        yield
+
+
+@contextmanager
+def work_without_blocks() -> Iterator[None]:
+    """Say once, on terminals, that kernels are compiled, while something works that shows no bar of its own."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    said: list[bool] = []
+
+    def tell(is_compiling: bool) -> None:
+        if is_compiling and not said:
+            said.append(True)
+            typer.echo(f"{COMPILING} ...", err=True)
+
+    with telling_of_compilation(tell):
+        yield
 
 
 @contextmanager
@@ -63,6 +95,11 @@ def count_progress(title: str) -> Iterator[Callable[[str, int, int], None]]:
             display.update(bar, description=f"{title}: {done}", completed=n_done, total=total)
 
         yield on_progress
+
+
+def note(text: str) -> None:
+    """Say something that is no result, on stderr."""
+    typer.echo(f"Note: {text}", err=True)
 
 
 def print_result(result: dict[str, Any], *, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""What commands do with a model and a source: load it, and read what it needs."""
+"""What commands do with model files: load what they need, and read for a model what it knows."""
 
 from __future__ import annotations
 
@@ -6,105 +6,133 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from flybloom.cli.console import Stopwatch, progress
-from flybloom.cli.options import require_target
-from flybloom.exceptions import ModelFileError, SourceError
+import typer
+
+from flybloom.cli.console import Stopwatch, note
+from flybloom.cli.options import LabelKind
+from flybloom.cli.reading import Reading
+from flybloom.cli.sources import check_output, for_each_block, look_at, open_source
+from flybloom.exceptions import ModelFileError
 
 if TYPE_CHECKING:
     from flybloom import FlyBloomClassifier
-    from flybloom._internal.typing import Array, Features
-    from flybloom.blocks import Block, Blocks
-    from flybloom.estimators.counting import CountingEstimator
+    from flybloom.blocks import Blocks
 
 
-def load_model(path: Path, n_jobs: int | None = None) -> CountingEstimator:
-    """Load a model that learns, of whatever kind."""
-    from flybloom import load  # noqa: PLC0415 - heavy
-    from flybloom.estimators.counting import CountingEstimator  # noqa: PLC0415
+def load_any(path: Path) -> tuple[Any, dict[str, Any] | None]:
+    """Return what is in a model file, and how far its training had come, if it is a checkpoint."""
+    from flybloom.files.model_file import load_in_training  # noqa: PLC0415 - heavy
 
-    model = load(path)
-    if not isinstance(model, CountingEstimator):
-        msg = f"{path} is a {type(model).__name__}. Expected a model that learns, as `flybloom train` makes it."
+    try:
+        return load_in_training(path)
+    except FileNotFoundError:
+        msg = f"There is no model file {path}. Check the path."
+        raise ModelFileError(msg) from None
+    except PermissionError:
+        msg = f"There is no permission to read {path}. Change its mode."
+        raise ModelFileError(msg) from None
+
+
+def load_learner(path: Path, n_jobs: int = 1) -> Any:
+    """Load a model that learns and forgets, of whatever kind."""
+    return _loaded(path, n_jobs, ("partial_fit", "forget"), "a model that learns, as `flybloom train` makes it")
+
+
+def load_predictor(path: Path, n_jobs: int = 1) -> Any:
+    """Load a model that predicts, of whatever kind."""
+    return _loaded(path, n_jobs, ("predict",), "a model that predicts, as `flybloom train` makes it")
+
+
+def load_classifier(path: Path, n_jobs: int = 1) -> FlyBloomClassifier:
+    """Load a model of counts by class, or the best one that a search has found."""
+    from flybloom import FlyBloomClassifier  # noqa: PLC0415 - heavy
+
+    model = inside(load_any(path)[0])
+    if not isinstance(model, FlyBloomClassifier):
+        msg = f"{path} is a {type(model).__name__}. Expected a FlyBloomClassifier. Choose another file."
         raise ModelFileError(msg)
-    return model if n_jobs is None else model.set_params(n_jobs=n_jobs)
+    model.set_params(n_jobs=n_jobs)
+    return model
 
 
-def load_classifier(path: Path, n_jobs: int | None = None) -> FlyBloomClassifier:
-    """Load a model that is a classifier."""
-    from flybloom import FlyBloomClassifier, load  # noqa: PLC0415 - heavy
-
-    model = load(path, FlyBloomClassifier)
-    return model if n_jobs is None else model.set_params(n_jobs=n_jobs)
+def save_model(model: Any, path: Path) -> None:
+    """Save a model for one thread, wherever it will be used: equal models have equal files."""
+    inside(model).set_params(n_jobs=1)
+    model.save(path)
 
 
-def blocks_for(model: CountingEstimator, source: str, target: str | None, block_rows: int) -> Blocks:
-    """Return the blocks of a source, with the features that the model knows, and labels if it needs any."""
-    from flybloom import read_blocks  # noqa: PLC0415 - heavy
+def inside(model: Any) -> Any:
+    """Return the model that hashes: itself, or what a search or a rejecting classifier has inside."""
+    return getattr(model, "best_estimator_", getattr(model, "estimator_", model))
 
-    names = getattr(model, "feature_names_in_", None)
-    return read_blocks(
+
+def needs_labels(model: Any) -> bool:
+    """Return whether a model learns from labels."""
+    return bool(getattr(model, "needs_labels", True))
+
+
+def blocks_for(
+    model: Any,
+    source: str,
+    target: str | None,
+    reading: Reading,
+    *,
+    label_type: LabelKind = LabelKind.AUTO,
+    **options: Any,
+) -> Blocks:
+    """Return the blocks of a source, with the features that the model knows; labels are text if its own are."""
+    hashes = inside(model)
+    known = getattr(hashes, "feature_names_in_", None)
+    if known is not None and reading.exclude is not None:
+        msg = "this model finds its columns by their names, and leaves others alone. Leave it out."
+        raise typer.BadParameter(msg, param_hint="--exclude")
+    if target is not None and label_type == LabelKind.AUTO and _is_text(model):
+        label_type = LabelKind.TEXT
+    return open_source(
         source,
         target,
-        features=None if names is None else names.tolist(),
-        n_features=model.n_features_in_,
-        block_rows=block_rows,
+        reading,
+        features=None if known is None else known.tolist(),
+        n_features=hashes.n_features_in_,
+        label_type=label_type.value,
+        **options,
     )
 
 
 def change_file(
-    path: Path, output: Path | None, source: str, target: str | None, block_rows: int, jobs: int, *, stage: str, by: str
-) -> tuple[CountingEstimator, dict[str, Any]]:
+    path: Path, output: Path | None, blocks_of: Callable[[Any], Blocks], jobs: int, *, stage: str, by: str
+) -> tuple[Any, dict[str, Any]]:
     """Load a model, hand each block of a source to one of its methods, and save it; return it, and what was done."""
-    model = load_model(path, jobs)
-    require_target(target, is_needed=model.needs_labels)
-    blocks = blocks_for(model, source, target, block_rows)
-    require_output(output or path, blocks=blocks)
+    model = load_learner(path, jobs)
+    blocks = blocks_of(model)
+    check_output(output or path, blocks)
     watch, change = Stopwatch(), getattr(model, by)
-    n_rows = for_each_block(blocks, stage, lambda block: change(block.X, block.y))
+    n_rows = for_each_block(look_at(blocks), stage, lambda block: change(block.X, block.y))
     facts = watch.facts(n_rows)
-    model.save(output or path)
+    save_model(model, output or path)
     return model, {"model": str(output or path), **facts}
 
 
-def require_output(path: Path, model: Path | None = None, blocks: Blocks | None = None) -> None:
-    """Refuse, before any work is done, an output that cannot be written, or that is an input and would be lost."""
-    from flybloom._internal.atomic_write import check_writable  # noqa: PLC0415 - not needed for help
-
-    files: list[str | Path] = [] if blocks is None else [part.name for part in blocks.parts]
-    check_writable(path, files if model is None else [model, *files])
-
-
-def learned_facts(model: CountingEstimator) -> dict[str, int]:
+def learned_facts(model: Any) -> dict[str, int]:
     """Return what is printed of what a model has learned: classes, where it has any, and rows."""
-    classes = {"classes": model.classes_.size} if model.needs_labels else {}
-    return {**classes, "rows": model.n_rows_learned() or 0}
+    broken = [label for label in model.classes_.tolist() if "\n" in label] if _is_text(model) else []
+    if broken:
+        note(f"{len(broken)} labels have line breaks, such as {broken[0][:30]!r}. Is a quote in a file never closed?")
+    classes = {"classes": model.classes_.size} if needs_labels(model) else {}
+    return {**classes, "rows": inside(model).n_rows_learned() or 0}
 
 
-def read_all(blocks: Blocks) -> tuple[Features, Array]:
-    """Return all rows and labels of a source at once, for what needs them more than once."""
-    import numpy as np  # noqa: PLC0415 - heavy
-    from scipy import sparse  # noqa: PLC0415
-
-    from flybloom._internal.validation import NamedRows  # noqa: PLC0415
-
-    parts: list[Block] = []
-    if for_each_block(blocks, "reading", parts.append) == 0:
-        msg = f"{blocks.parts[0].name}: no rows. Expected at least one."
-        raise SourceError(msg)
-    labels = np.concatenate([block.y for block in parts if block.y is not None])
-    first = parts[0].X
-    if isinstance(first, NamedRows):
-        return NamedRows(np.concatenate([block.X.array for block in parts]), first.names), labels
-    stack = sparse.vstack if sparse.issparse(first) else np.concatenate
-    return stack([block.X for block in parts]), labels
+def _is_text(model: Any) -> bool:
+    """Return whether labels that a model knows are text."""
+    classes = getattr(model, "classes_", None)
+    return classes is not None and classes.size > 0 and classes.dtype.kind in "OUST"
 
 
-def for_each_block(blocks: Blocks, stage: str, use: Callable[[Block], object]) -> int:
-    """Call `use` with each block, show progress, and return the number of rows."""
-    n_rows = 0
-    with progress(blocks.n_rows()) as on_progress:
-        for block in blocks:
-            use(block)
-            n_rows += len(block)
-            on_progress(stage, len(block))
-    return n_rows
+def _loaded(path: Path, n_jobs: int, methods: tuple[str, ...], expected: str) -> Any:
+    """Return a model that has these methods."""
+    model, _ = load_any(path)
+    if not all(hasattr(model, method) for method in methods):
+        msg = f"{path} is a {type(model).__name__}. Expected {expected}."
+        raise ModelFileError(msg)
+    inside(model).set_params(n_jobs=n_jobs)
+    return model

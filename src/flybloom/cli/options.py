@@ -3,30 +3,54 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
-def size(text: str) -> int | float | str:
-    """Return a size: ``20x`` is a multiple, ``10%`` a share, ``64`` a number, ``auto`` the default."""
+def size(text: str, option: str, *, takes_multiple: bool = False) -> int | float | str:
+    """Return a size: ``64`` a number, ``auto`` the default, ``20x`` a multiple where taken, else ``10%`` a share."""
+    spelled = "a multiple such as 20x" if takes_multiple else "a share such as 10%"
+    unit = "x" if takes_multiple else "%"
     try:
         if text == "auto":
             return text
-        if text.endswith("x"):
-            return float(text[:-1])
-        if text.endswith("%"):
-            return float(text[:-1]) / 100
-        return int(text)
+        value: float = float(text[:-1]) / (1 if takes_multiple else 100) if text.endswith(unit) else int(text)
+        if value > 0 and (takes_multiple or isinstance(value, int) or value < 1) and isfinite(value):
+            return value
     except ValueError:
-        msg = f"expected a number such as 64, a multiple such as 20x, a share such as 10%, or auto. Got {text!r}."
-        raise typer.BadParameter(msg) from None
+        pass
+    msg = f"expected a number such as 64, {spelled}, or auto. Got {text!r}."
+    raise typer.BadParameter(msg, param_hint=option) from None
 
 
 def names(text: str | None) -> list[str] | None:
     """Return names that are separated by commas."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+class Kind(StrEnum):
+    """What is counted, and so what a model can do."""
+
+    CLASSES = "classes"
+    PAIRS = "pairs"
+    NOVELTY = "novelty"
+
+
+class LabelKind(StrEnum):
+    """What labels in text files are."""
+
+    AUTO = "auto"
+    TEXT = "text"
+    NUMBER = "number"
+
+
+class Weight(StrEnum):
+    """How classes are weighed."""
+
+    BALANCED = "balanced"
 
 
 class Scaling(StrEnum):
@@ -54,16 +78,30 @@ def refuse_together(given: set[str], option: str, others: tuple[str, ...], remed
         raise typer.BadParameter(msg)
 
 
+def require_with(given: set[str], option: str, others: tuple[str, ...]) -> None:
+    """Refuse options that would be ignored without another one."""
+    ignored = [f"--{name.replace('_', '-')}" for name in others if name in given]
+    if ignored:
+        msg = f"{', '.join(ignored)} needs {option} as well."
+        raise typer.BadParameter(msg)
+
+
 def require_target(target: str | None, *, is_needed: bool) -> None:
     """Refuse to go on without labels where they are needed, and with labels that would be ignored."""
     if is_needed and target is None:
         msg = "this model learns from labels. Expected --target, the column that holds them."
         raise typer.BadParameter(msg)
     if target is not None and not is_needed:
-        msg = (
-            "this model learns without labels. Leave out --target, and name the columns to learn from with --features."
-        )
+        msg = "this model learns without labels. Leave out --target; --exclude leaves out a column."
         raise typer.BadParameter(msg)
+
+
+def _not_zero(number: int) -> int:
+    """Refuse to work on no threads."""
+    if number == 0:
+        msg = "expected a number of threads, or -1 for all processors. Got 0."
+        raise typer.BadParameter(msg)
+    return number
 
 
 SOURCE_HELP = (
@@ -77,7 +115,7 @@ Target = Annotated[
 ]
 TargetIfAny = Annotated[
     str | None,
-    typer.Option("--target", "-t", help="Column of the labels; not for novelty, which learns without."),
+    typer.Option("--target", "-t", help="Column of the labels; not for --kind novelty, which learns without."),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to save the model.", show_default=False)]
 OutputOrSame = Annotated[
@@ -95,10 +133,18 @@ ScalingOption = Annotated[
     Scaling | None, typer.Option("--scaling", help="In place of --encoding: columns centred, or standardised as well.")
 ]
 ClassWeight = Annotated[
-    str | None, typer.Option("--class-weight", help="balanced: small classes count as much as large ones.")
+    Weight | None, typer.Option("--class-weight", help="balanced: small classes count as much as large ones.")
 ]
 BlockRows = Annotated[int, typer.Option("--block-rows", min=1, help="How many rows to read at once, at most.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Number of threads; -1 for all processors.")]
+LabelType = Annotated[
+    LabelKind, typer.Option("--label-type", help="text: each spelling of a label in text files is a label of its own.")
+]
+Features = Annotated[
+    str | None, typer.Option(help="Columns of the features, separated by commas; without it, all but the target.")
+]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", callback=_not_zero, help="Number of threads; -1 for all processors.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 DEFAULT_BLOCK_ROWS = 32768

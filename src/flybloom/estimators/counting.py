@@ -26,6 +26,8 @@ from flybloom.files.model_file import Parts
 
 AUTO_WARM_UP = 400  # rows, see docs/encodings.md
 
+MAX_INT32 = 2**31 - 1
+
 
 class CountingEstimator(FlyEstimator):
     """An estimator whose only learned state are whole-number counts of winners.
@@ -182,6 +184,37 @@ class CountingEstimator(FlyEstimator):
         """Return the number of rows that are counted, weights included; None before the first rows."""
         learned = self._shared.value
         return None if learned is None else learned.counts.n_rows
+
+    def memory_usage(self, more_rows: int = 0) -> dict[str, int]:
+        """Return how many bytes of memory the model takes.
+
+        Parameters
+        ----------
+        more_rows : int, default=0
+            Rows of known classes yet to be learned.
+
+        Returns
+        -------
+        dict
+            ``counts``; ``connections``, which are drawn when rows are first hashed, and are in no file; and
+            ``more_rows``, what so many further rows may add: nothing, until counts go beyond 31 bits.
+
+        Examples
+        --------
+        >>> import flybloom
+        >>> from sklearn.datasets import load_iris
+        >>> model = flybloom.FlyBloomClassifier(1024, random_state=0).fit(*load_iris(return_X_y=True))
+        >>> model.memory_usage(more_rows=1_000_000)
+        {'counts': 12336, 'connections': 4096, 'more_rows': 0}
+        """
+        with self.reading_learned() as learned:
+            counts = learned.counts
+            is_outgrown = counts.n_rows + more_rows > MAX_INT32
+            return {
+                "counts": counts.n_bytes,
+                "connections": learned.hasher.projection.n_bytes,
+                "more_rows": counts.n_bytes if is_outgrown else 0,
+            }
 
     def judge(self, learned: Learned, block: Block, begin: int) -> Array | None:  # noqa: ARG002
         """Return what is to be known of learned rows to choose it, a row for each.

@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from flybloom._internal.atomic_write import remove_leftovers
+from flybloom._internal.atomic_write import check_writable, remove_leftovers
 from flybloom.blocks import Blocks
+from flybloom.blocks.options import ReadOptions
 from flybloom.core.recipe import Learned
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.exceptions import CheckpointError
@@ -52,6 +53,7 @@ class Checkpoint:
             msg = f"{self.path.parent} holds a checkpoint of an earlier training. Resume it, or remove the folder."
             raise CheckpointError(msg)
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        check_writable(self.path)
         remove_leftovers(self.path)
 
     def resumed(self) -> tuple[CountingEstimator, int, dict[str, Any] | None] | None:
@@ -99,6 +101,10 @@ def identity_of(
         del settings["class_weight"]  # older checkpoints do not mention it
     settings["start"] = "anew" if learned is None else learned.hasher.fingerprint
     settings |= {"target": repr(blocks.options.target), "features": repr(blocks.options.features)}
+    usual = ReadOptions()
+    for name in ("exclude", "label_type", "file_encoding", "delimiter", "decimal"):  # older checkpoints have none
+        if (value := getattr(blocks.options, name)) != getattr(usual, name):
+            settings[name] = repr(value)
     settings["single_pass"] = repr(blocks.options.block_rows if single_pass else False)
     return {"source": source, **settings}
 

@@ -70,7 +70,8 @@ def train(
         Whether to go on from the checkpoint, if there is one. Killed at any moment and resumed, the training ends with
         the same model as if nothing had happened. Changed data or settings are refused.
     on_progress : callable or None, default=None
-        Called with what is going on, "scaling", "learning" or "judging", and a number of rows, after each block.
+        Called with what is going on, "scaling", "learning" or "judging", and a number of rows, after each block. If it
+        raises, the training stops there, with a checkpoint if there is one.
 
     Returns
     -------
@@ -117,27 +118,27 @@ class _Training:
         self.model, self.session, self.blocks, self.saved = model, session, blocks, saved
         self.on_progress, self.single_pass = on_progress, single_pass
         self.is_anew = session.learned is None
+        self.n_done = 0  # rows learned
 
     def run(self) -> None:
         """Start or resume, count, and choose what is kept."""
-        done = 0
         found = None if self.saved is None else self.saved.resumed()
         if found is not None:
-            restored, done, schema = found
+            restored, self.n_done, schema = found
             if schema is not None:
                 self.blocks = self.blocks.with_schema(schema)
             with restored.reading_learned() as learned:
                 self.session.learned = learned
         elif not self.single_pass:
             self._start()
-            self._save(0)
-        self.on_progress("learning", done)
-        done = self._count(done)
-        if done == 0:
+            self._save()
+        self.on_progress("learning", self.n_done)
+        self._count()
+        if self.n_done == 0:
             self._refuse_nothing()
         if self.is_anew and not self.single_pass and self.model.needs_judging:
             self._judge()
-        self._save(done)
+        self._save()
 
     def _start(self) -> None:
         """Fix how rows are hashed, from sums over all of them."""
@@ -173,9 +174,9 @@ class _Training:
             total = measured if total is None else total + measured
         return total
 
-    def _count(self, done: int) -> int:
-        """Learn the rows after those that are done; return how many are done then."""
-        for block, n_rows in self._warmed_up(self._checked(done, "learning")):
+    def _count(self) -> None:
+        """Learn the rows after those that are done."""
+        for block, n_rows in self._warmed_up(self._checked(self.n_done, "learning")):
             is_first = self.session.learned is None
             self.session.start_with(block)
             self.session.learn(block)
@@ -183,10 +184,9 @@ class _Training:
                 learned = self._learned()
                 needs_rows = self.single_pass and self.model.needs_judging
                 self._tune(self.model.judge(learned, block, 0) if needs_rows else None)
-            done += n_rows
-            if self.saved is not None and self.saved.is_due(done):
-                self._save(done)
-        return done
+            self.n_done += n_rows
+            if self.saved is not None and self.saved.is_due(self.n_done):
+                self._save()
 
     def _warmed_up(self, blocks: Iterator[tuple[Block, int]]) -> Iterator[tuple[Block, int]]:
         """Give the blocks, the first ones together if they are too small to fix an encoding from."""
@@ -220,17 +220,21 @@ class _Training:
         """Give the blocks from a row on, checked, and tell of each when it is done with."""
         for block in self.blocks.starting_at(begin):
             yield self.session.check(block.X, block.y), len(block)
-            self.on_progress(stage, len(block))
+            try:
+                self.on_progress(stage, len(block))
+            except BaseException:  # stopped between two blocks
+                self._save()
+                raise
 
     def _learned(self) -> Learned:
         """Return what has been learned so far."""
         assert self.session.learned is not None  # noqa: S101 - asked after rows were learned
         return self.session.learned
 
-    def _save(self, done: int) -> None:
+    def _save(self) -> None:
         """Save a checkpoint, if there is one and anything to save."""
         if self.saved is not None and self.session.learned is not None:
-            self.saved.save(clone(self.model).with_learned(self.session.learned), done, self.blocks.schema())
+            self.saved.save(clone(self.model).with_learned(self.session.learned), self.n_done, self.blocks.schema())
 
     def _refuse_nothing(self) -> NoReturn:
         """Refuse a source without rows."""

@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from flybloom.cli.console import Stopwatch, print_result, print_table
-from flybloom.cli.models import blocks_for, for_each_block, load_classifier
-from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, Model, Source, Target
-from flybloom.exceptions import SourceError
+from flybloom.cli.models import blocks_for, load_predictor
+from flybloom.cli.options import (
+    DEFAULT_BLOCK_ROWS,
+    BlockRows,
+    Jobs,
+    Json,
+    LabelKind,
+    LabelType,
+    Model,
+    Source,
+    Target,
+)
+from flybloom.cli.reading import AS_FOUND, Reading
+from flybloom.cli.sources import for_each_block, look_at, refuse_nothing
 
 if TYPE_CHECKING:
     from flybloom.blocks import Block
@@ -20,27 +31,36 @@ def command(
     model: Model,
     source: Source,
     target: Target,
+    label_type: LabelType = LabelKind.AUTO,
+    reading: Reading = AS_FOUND,
     block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Compare what MODEL predicts for SOURCE with the labels there."""
-    classifier = load_classifier(model, jobs)
+    """Compare what MODEL predicts for SOURCE with the labels there.
 
-    from flybloom.core.counts.columns import unite  # noqa: PLC0415 - heavy
+    The labels of novelty are 1 for what is usual and -1 for outliers.
+    """
+    predictor = load_predictor(model, jobs)
+    blocks = look_at(blocks_for(predictor, source, target, reading, label_type=label_type, block_rows=block_rows))
+
+    import numpy as np  # noqa: PLC0415 - heavy
+
+    from flybloom.core.counts.columns import unite  # noqa: PLC0415
+
+    classes = getattr(predictor, "classes_", np.array([-1, 1]))
 
     pairs: Counter[tuple[Any, Any]] = Counter()
 
     def compare(block: Block) -> None:
         assert block.y is not None  # noqa: S101 - read_blocks has checked
-        unite(classifier.classes_, block.y)  # refuses to compare numbers with strings
-        pairs.update(zip(block.y.tolist(), classifier.predict(block.X).tolist(), strict=True))
+        unite(classes, block.y)  # refuses to compare numbers with strings
+        pairs.update(zip(block.y.tolist(), predictor.predict(block.X).tolist(), strict=True))
 
     watch = Stopwatch()
-    n_rows = for_each_block(blocks_for(classifier, source, target, block_rows), "predicting", compare)
+    n_rows = for_each_block(blocks, "predicting", compare)
     if n_rows == 0:
-        msg = f"{source}: no rows. Expected at least one."
-        raise SourceError(msg)
+        refuse_nothing([source])
     result = {**scores(pairs), **watch.facts(n_rows)}
     print_result(result, as_json=json)
     if not json:

@@ -7,33 +7,32 @@ from typing import Any
 import typer
 
 from flybloom.cli.console import print_result, print_table
+from flybloom.cli.models import inside, load_any
 from flybloom.cli.options import Json, Model
 
 MAX_CLASSES = 30
+MAX_NAMES_WIDTH = 80
+MORE_ROWS = 1_000_000
 
 
 def command(model: Model, json: Json = False) -> None:
-    """Show what is in MODEL: how it hashes, and what it has learned."""
-    from flybloom import FlyBloomClassifier  # noqa: PLC0415 - heavy
-    from flybloom.files.model_file import load_in_training  # noqa: PLC0415
-
-    loaded, training = load_in_training(model)
-    inside = getattr(loaded, "best_estimator_", getattr(loaded, "estimator_", loaded))
-    hasher = inside.to_parts().hasher
+    """Show what is in MODEL: how it hashes, what it has learned, and what it takes."""
+    loaded, training = load_any(model)
+    hashes = inside(loaded)
+    hasher = hashes.to_parts().hasher
     names = hasher.encoder.names
     facts: dict[str, Any] = {
         "kind": type(loaded).__name__,
-        "bytes": model.stat().st_size,
         "fingerprint": hasher.fingerprint,
-        "features": loaded.n_features_in_,
-        "components": inside.n_components_,
-        "connections": inside.n_connections_,
-        "winners": inside.n_winners_,
-        "signed": inside.signed_,
-        "seed": str(inside.seed_),
-        "scaling": "none" if inside.center_ is None else "center" if inside.scale_ is None else "standard",
+        "features": hashes.n_features_in_,
+        "feature_names": None if names is None else list(names) if json else _some(names),
+        "components": hashes.n_components_,
+        "connections": hashes.n_connections_,
+        "winners": hashes.n_winners_,
+        "signed": hashes.signed_,
+        "seed": str(hashes.seed_),
+        "scaling": "none" if hashes.center_ is None else "center" if hashes.scale_ is None else "standard",
         "encoding": " + ".join(step.kind for step in hasher.encoder.steps) or "none",
-        "feature_names": None if names is None else list(names),
         "parameters": {
             name: value if isinstance(value, int | float | str | list | dict | None) else str(value)
             for name, value in loaded.get_params().items()
@@ -41,16 +40,14 @@ def command(model: Model, json: Json = False) -> None:
     }
     if training is not None:
         facts["checkpoint_after_rows"] = training["rows"]
-    if hasattr(inside, "n_rows_learned"):
-        facts["rows"] = inside.n_rows_learned()
-    if isinstance(inside, FlyBloomClassifier):
-        classes, rows, counts = inside.classes_.tolist(), inside.class_count_.tolist(), inside.counts_
-        facts["classes"] = len(classes)
-        used = (counts > 0).mean(axis=1).tolist() if classes else []
-        facts["per_class"] = [
-            {"label": label, "rows": n, "components_used": round(share, 4)}
-            for label, n, share in zip(classes, rows, used, strict=True)
-        ]
+    facts["bytes_on_disk"] = model.stat().st_size
+    if hasattr(hashes, "memory_usage"):
+        used = hashes.memory_usage(MORE_ROWS)
+        facts["bytes_in_memory"] = used["counts"] + used["connections"]
+        facts["bytes_for_another_million_rows"] = used["more_rows"]
+        facts["rows"] = hashes.n_rows_learned()
+    if hasattr(hashes, "class_count_"):
+        facts |= _classes(hashes)
     print_result(facts, as_json=json)
     if not json and facts.get("per_class"):
         typer.echo()
@@ -60,3 +57,24 @@ def command(model: Model, json: Json = False) -> None:
         )
         if len(shown) < len(facts["per_class"]):
             typer.echo(f"... and {len(facts['per_class']) - len(shown)} more; --json lists all")
+
+
+def _classes(model: Any) -> dict[str, Any]:
+    """Return how many classes there are, and what holds for each."""
+    classes, rows = model.classes_.tolist(), model.class_count_.tolist()
+    used = (model.counts_ > 0).mean(axis=1).tolist() if classes else []
+    per_class = [
+        {"label": label, "rows": n, "components_used": round(share, 4)}
+        for label, n, share in zip(classes, rows, used, strict=True)
+    ]
+    return {"classes": len(classes), "per_class": per_class}
+
+
+def _some(names: tuple[str, ...]) -> str:
+    """Return as many names as people read."""
+    shown: list[str] = []
+    for name in names:
+        if shown and len(", ".join([*shown, name])) > MAX_NAMES_WIDTH:
+            return f"{', '.join(shown)} and {len(names) - len(shown)} more; --json lists all"
+        shown.append(name)
+    return ", ".join(shown)

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from flybloom.cli.console import print_result
-from flybloom.cli.models import change_file, learned_facts
+from flybloom.cli.models import blocks_for, change_file, learned_facts, needs_labels
 from flybloom.cli.options import (
     DEFAULT_BLOCK_ROWS,
     BlockRows,
     Jobs,
     Json,
+    LabelKind,
+    LabelType,
     Model,
     OutputOrSame,
     Source,
     TargetIfAny,
+    require_target,
 )
+from flybloom.cli.reading import AS_FOUND, Reading
+
+if TYPE_CHECKING:
+    from flybloom.blocks import Blocks
 
 
 def command(
@@ -21,6 +30,8 @@ def command(
     source: Source,
     target: TargetIfAny = None,
     output: OutputOrSame = None,
+    label_type: LabelType = LabelKind.AUTO,
+    reading: Reading = AS_FOUND,
     block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
@@ -29,5 +40,10 @@ def command(
 
     New labels are welcome. If anything goes wrong, MODEL stays as it is.
     """
-    learner, facts = change_file(model, output, source, target, block_rows, jobs, stage="learning", by="partial_fit")
+
+    def blocks_of(learner: Any) -> Blocks:
+        require_target(target, is_needed=needs_labels(learner))
+        return blocks_for(learner, source, target, reading, label_type=label_type, block_rows=block_rows)
+
+    learner, facts = change_file(model, output, blocks_of, jobs, stage="learning", by="partial_fit")
     print_result({"model": facts.pop("model"), **learned_facts(learner), **facts}, as_json=json)

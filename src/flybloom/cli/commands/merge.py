@@ -7,9 +7,11 @@ from typing import Annotated
 
 import typer
 
+from flybloom._internal.atomic_write import check_writable
 from flybloom.cli.console import print_result
-from flybloom.cli.models import learned_facts, load_model, require_output
+from flybloom.cli.models import learned_facts, load_any, save_model
 from flybloom.cli.options import Json, Output
+from flybloom.exceptions import IncompatibleHashError, ModelFileError
 
 
 def command(
@@ -21,9 +23,19 @@ def command(
 
     They must hash alike: train the first, and the others with --like.
     """
-    require_output(output)
-    total = load_model(models[0])
+    check_writable(output)
+    total, _ = load_any(models[0])
+    if not hasattr(total, "merge"):
+        msg = f"{models[0]} is a {type(total).__name__}, of which there is no sum. Expected models of `flybloom train`."
+        raise ModelFileError(msg)
     for path in models[1:]:
-        total.merge(load_model(path))
-    total.save(output)
+        other, _ = load_any(path)
+        if type(other) is not type(total):
+            msg = (
+                f"{models[0]} is a {type(total).__name__}, {path} a {type(other).__name__}. "
+                "Expected models of one kind. Train the second with --like the first."
+            )
+            raise IncompatibleHashError(msg)
+        total.merge(other)
+    save_model(total, output)
     print_result({"model": str(output), "models": len(models), **learned_facts(total)}, as_json=json)

@@ -2,76 +2,121 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from flybloom import cli
-from flybloom._internal.atomic_write import atomic_write
 from flybloom.cli import cluster
-from flybloom.cli.console import Stopwatch, print_result
-from flybloom.cli.models import blocks_for, for_each_block, load_classifier, require_output
-from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, Model, Source
+from flybloom.cli.console import Stopwatch, note, print_result, progress
+from flybloom.cli.errors import blaming
+from flybloom.cli.models import blocks_for, load_predictor
+from flybloom.cli.options import (
+    DEFAULT_BLOCK_ROWS,
+    BlockRows,
+    Jobs,
+    Json,
+    Model,
+    Source,
+    given_options,
+    refuse_together,
+)
+from flybloom.cli.reading import AS_FOUND, Reading
+from flybloom.cli.sources import check_output, look_at
+from flybloom.exceptions import require_extra
 
 if TYPE_CHECKING:
-    from flybloom.blocks import Block
+    from flybloom.blocks import Blocks
+
+KINDS = (".csv", ".parquet", ".pq")
+NOT_ON_A_CLUSTER = ("id_column", "scores", "strict", "block_rows", "jobs")
 
 
 def command(
+    context: typer.Context,
     model: Model,
     source: Source,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A .csv or .parquet file; without it, CSV on standard output.")
     ] = None,
     probabilities: Annotated[bool, typer.Option("--probabilities", help="A column for each class as well.")] = False,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="What the label follows from as well: how novel a row is.")
+    ] = False,
+    id_column: Annotated[
+        str | None, typer.Option("--id", help="A column that tells rows apart; it is written beside the predictions.")
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End at a row that cannot be scored, instead of leaving it empty.")
+    ] = False,
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="A column to leave out, if MODEL knows no names of features.")
     ] = None,
     cluster_address: Annotated[str | None, typer.Option("--cluster", help=cluster.HELP)] = None,
+    reading: Reading = AS_FOUND,
     block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Write the label that MODEL predicts for each row of SOURCE."""
+    """Write the label that MODEL predicts for each row of SOURCE.
+
+    Rows in which a value is missing or no number get an empty prediction; how many is said on standard error.
+    """
     if json and output is None:
-        msg = "--json reports about a file. Expected --output as well."
-        raise typer.BadParameter(msg)
+        msg = "reports about a file. Expected --output as well."
+        raise typer.BadParameter(msg, param_hint="--json")
+    if output is not None and output.suffix.lower() not in KINDS:
+        msg = f"expected a name that ends in {', '.join(KINDS)}. Got {str(output)!r}."
+        raise typer.BadParameter(msg, param_hint="--output")
     if output is None and "stdout" in cli.closed:
         msg = "standard output is closed, so predictions would be lost. Expected --output, a file."
         raise OSError(msg)
-    classifier = load_classifier(model, jobs)
+    if cluster_address is not None:
+        refuse_together(given_options(context), "--cluster", NOT_ON_A_CLUSTER)
+        cluster.require()
+    require_extra("pyarrow", "files", "flybloom predict")
+    predictor = load_predictor(model, jobs)
+    _require_method(predictor, "predict_proba", "--probabilities", is_wanted=probabilities)
+    blocks = blocks_for(
+        predictor, source, target, reading, id_column=id_column, block_rows=block_rows,
+        incomplete="refuse" if strict or cluster_address is not None else "mark",
+    )  # fmt: skip
+    check_output(output, blocks, model)
+    look_at(blocks)
 
-    from flybloom.cli.prediction_writer import PredictionWriter, check_kind  # noqa: PLC0415 - heavy
+    from flybloom.cli.predictions import Predictions, write_tables  # noqa: PLC0415 - heavy
 
-    blocks = None if cluster_address is not None else blocks_for(classifier, source, target, block_rows)
+    watch = Stopwatch()
+    made = Predictions(predictor, probabilities=probabilities, scores=scores, id_name=id_column)
+    tables = _here(made, blocks) if cluster_address is None else cluster.tables(made, blocks, cluster_address)
+    write_tables(output, tables)
+    if made.n_skipped:
+        note(
+            f"{made.n_skipped:,} of {made.n_rows:,} rows could not be scored, because a value is missing, infinite or "
+            f"no number (the first is {made.first_skipped}, counted from 0); their predictions are empty. --strict "
+            "ends at the first one and says what is wrong with it."
+        )
     if output is not None:
-        check_kind(output)
-        require_output(output, model, blocks)
-    watch, n_rows = Stopwatch(), 0
+        skipped = {"not_scored": made.n_skipped} if made.n_skipped else {}
+        print_result({"predictions": str(output), **skipped, **watch.facts(made.n_rows)}, as_json=json)
 
-    def write(file: BinaryIO) -> None:
-        nonlocal n_rows
-        suffix = ".csv" if output is None else output.suffix
-        with PredictionWriter(file, suffix, classifier.classes_, probabilities=probabilities) as writer:
 
-            def predict(block: Block) -> None:
-                writer.write(classifier.predict(block.X), classifier.predict_proba(block.X) if probabilities else None)
+def _here(made: Any, blocks: Blocks) -> Iterator[Any]:
+    """Yield what is written of each block, and show progress."""
+    with progress(blocks.n_rows()) as on_progress:
+        for block in blocks:
+            with blaming(block.where):
+                table = made.of(block)
+            yield table
+            on_progress("predicting", len(block))
+    if made.n_rows == 0:
+        yield made.empty()
 
-            if blocks is not None:
-                n_rows = for_each_block(blocks, "predicting", predict)
-                return
-            assert cluster_address is not None  # noqa: S101 - for mypy
-            for labels, shares in cluster.predictions(
-                classifier, source, cluster_address, target=target, probabilities=probabilities
-            ):
-                writer.write(labels, shares)
-                n_rows += len(labels)
 
-    if output is None:
-        write(sys.stdout.buffer)
-        sys.stdout.flush()
-        return
-    atomic_write(output, write)
-    print_result({"predictions": str(output), **watch.facts(n_rows)}, as_json=json)
+def _require_method(model: Any, method: str, option: str, *, is_wanted: bool) -> None:
+    """Refuse an option that a model has nothing for."""
+    if is_wanted and not hasattr(model, method):
+        msg = f"a {type(model).__name__} has none. Use --scores, or train with --kind classes or pairs."
+        raise typer.BadParameter(msg, param_hint=option)

@@ -8,9 +8,12 @@ from typing import Annotated
 import typer
 
 from flybloom._internal.atomic_write import atomic_write, check_writable
-from flybloom.cli.console import print_result
-from flybloom.cli.models import blocks_for, load_classifier, read_all
-from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, Model, Target
+from flybloom.cli.console import print_result, work_without_blocks
+from flybloom.cli.errors import blaming
+from flybloom.cli.models import blocks_for, load_classifier
+from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, LabelKind, LabelType, Model, Target
+from flybloom.cli.reading import AS_FOUND, Reading
+from flybloom.cli.sources import check_output, look_at, read_all
 from flybloom.exceptions import require_extra
 
 
@@ -21,6 +24,8 @@ def command(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write, HTML.")] = Path("report.html"),
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     image: Annotated[str | None, typer.Option(help="Rows are images of this height and width, such as 28x28.")] = None,
+    label_type: LabelType = LabelKind.AUTO,
+    reading: Reading = AS_FOUND,
     block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
@@ -33,13 +38,14 @@ def command(
     require_extra("jinja2", "report", "flybloom report")
     check_writable(output, [model])
     classifier = load_classifier(model, jobs)
-    blocks = blocks_for(classifier, data, target, block_rows)
-    check_writable(output, [part.name for part in blocks.parts])
-    rows, labels = read_all(blocks)
+    blocks = blocks_for(classifier, data, target, reading, label_type=label_type, block_rows=block_rows)
+    check_output(output, blocks)
+    rows, labels = read_all(look_at(blocks))
 
     from flybloom.report import facts, render  # noqa: PLC0415 - heavy
 
-    found = facts(classifier, rows, labels, title=title or f"Report on {model.name}", image_shape=image_shape)
+    with work_without_blocks(), blaming(data):
+        found = facts(classifier, rows, labels, title=title or f"Report on {model.name}", image_shape=image_shape)
     atomic_write(output, render(found))
     if json:
         print_result(found, as_json=True)
@@ -58,4 +64,7 @@ def _shape(text: str | None) -> tuple[int, int] | None:
     except ValueError:
         msg = f"expected height and width such as 28x28. Got {text!r}."
         raise typer.BadParameter(msg, param_hint="--image") from None
+    if height < 1 or width < 1:
+        msg = f"expected height and width of at least 1, such as 28x28. Got {text!r}."
+        raise typer.BadParameter(msg, param_hint="--image")
     return height, width

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flybloom._internal.atomic_write import check_writable
 from flybloom.cli import cluster
-from flybloom.cli.console import Stopwatch, print_result, progress
-from flybloom.cli.models import learned_facts, load_model, require_output
+from flybloom.cli.console import Stopwatch, print_result, progress, work_without_blocks
+from flybloom.cli.errors import blaming
+from flybloom.cli.models import learned_facts, load_any, save_model
+from flybloom.cli.new_models import FOR_KINDS, checked, new_model
 from flybloom.cli.options import (
     DEFAULT_BLOCK_ROWS,
     BlockRows,
     ClassWeight,
     EncodingOption,
+    Features,
     Jobs,
     Json,
+    Kind,
+    LabelKind,
+    LabelType,
     Output,
     ScalingOption,
     Source,
@@ -26,15 +35,19 @@ from flybloom.cli.options import (
     names,
     refuse_together,
     require_target,
+    require_with,
     size,
 )
+from flybloom.cli.reading import AS_FOUND, Reading
+from flybloom.cli.signals import Terminated, stopping_between_blocks
+from flybloom.cli.sources import check_output, look_at, open_source
+from flybloom.exceptions import ModelFileError
 
 if TYPE_CHECKING:
     from flybloom.estimators.counting import CountingEstimator
 
-FIXED_BY_LIKE = ("components", "connections", "winners", "unsigned", "encoding", "scaling", "seed", "novelty")
+FIXED_BY_LIKE = ("kind", "components", "connections", "winners", "unsigned", "encoding", "scaling", "seed", "recovery")
 NOT_ON_A_CLUSTER = ("checkpoint", "every", "resume", "single_pass", "like", "block_rows", "jobs")
-FOR_CLASSES, FOR_NOVELTY = ("class_weight", "target"), ("contamination", "recovery")
 
 
 def command(
@@ -42,29 +55,31 @@ def command(
     source: Source,
     output: Output,
     target: TargetIfAny = None,
-    novelty: Annotated[
-        bool, typer.Option("--novelty", help="Learn what is usual, without labels: a detector of outliers.")
-    ] = False,
-    features: Annotated[
-        str | None, typer.Option(help="Columns of the features, separated by commas; without it, all but the target.")
-    ] = None,
+    kind: Annotated[
+        Kind,
+        typer.Option(help="classes: small and quick. pairs: more accurate. novelty: outliers, learned without labels."),
+    ] = Kind.CLASSES,
+    features: Features = None,
     components: Annotated[str, typer.Option(help="How many components: 4096, 20x the features, or auto.")] = "auto",
     connections: Annotated[str, typer.Option(help="Features that each sums: 8, 10% of them, or auto.")] = "auto",
     winners: Annotated[str, typer.Option(help="How many win in each row: 64, 1% of the components, or auto.")] = "auto",
     decay: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="How fast a filter forgets that a component is new; 1 is binary.")
     ] = 0.4,
+    alpha: Annotated[
+        str, typer.Option(help="Of pairs: how strongly weights are shrunk, such as 0.01; gcv finds out.")
+    ] = "gcv",
     class_weight: ClassWeight = None,
     contamination: Annotated[
-        float | None, typer.Option(min=0.0, max=0.5, help="With --novelty: share of outliers among the rows.")
+        float | None, typer.Option(min=0.0, max=0.5, help="Of novelty: share of outliers among the rows.")
     ] = None,
     recovery: Annotated[
-        int | None, typer.Option(min=1, help="With --novelty: after how many further rows a row is forgotten.")
+        int | None, typer.Option(min=1, help="Of novelty: after how many further rows a row is forgotten.")
     ] = None,
     unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
     encoding: EncodingOption = "auto",
     scaling: ScalingOption = None,
-    seed: Annotated[int, typer.Option(help="Seed of the connections.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the connections.")] = 0,
     like: Annotated[
         Path | None,
         typer.Option(
@@ -80,6 +95,8 @@ def command(
     every: Annotated[str, typer.Option(help="When to save a checkpoint: after 60s, or after 100000 rows.")] = "60s",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")] = False,
     cluster_address: Annotated[str | None, typer.Option("--cluster", help=cluster.HELP)] = None,
+    label_type: LabelType = LabelKind.AUTO,
+    reading: Reading = AS_FOUND,
     block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
@@ -93,88 +110,125 @@ def command(
     given = given_options(context)
     if cluster_address is not None:
         refuse_together(given, "--cluster", NOT_ON_A_CLUSTER)
-    if like is not None:
+        cluster.require()
+    if checkpoint is None:
+        require_with(given, "--checkpoint", ("every", "resume"))
+    settings = {
+        "n_components": size(components, "--components", takes_multiple=True),
+        "n_connections": size(connections, "--connections"),
+        "n_winners": size(winners, "--winners"),
+        "decay": decay,
+        "alpha": _alpha(alpha),
+        "class_weight": None if class_weight is None else class_weight.value,
+        "contamination": "auto" if contamination is None else contamination,
+        "recovery": recovery,
+        "signed": not unsigned,
+        "encoding": encoding,
+        "scaling": None if scaling is None else scaling.value,
+        "random_state": seed,
+    }
+    check_writable(output)
+    if like is None:
+        model = new_model(kind, settings, given)
+    else:
         refuse_together(given, "--like", FIXED_BY_LIKE)
-    if novelty:
-        refuse_together(given, "--novelty", FOR_CLASSES)
-    elif like is None:
-        refuse_together(given, "a classifier", FOR_NOVELTY, remedy="They go with --novelty.")
-    sizes = {"n_components": size(components), "n_connections": size(connections), "n_winners": size(winners)}
-    model = (
-        _like(like, given, decay=decay, class_weight=class_weight, contamination=contamination)
-        if like is not None
-        else _new(
-            sizes, novelty=novelty, class_weight=class_weight, contamination=contamination, recovery=recovery,
-            decay=decay, signed=not unsigned, encoding=encoding,
-            scaling=None if scaling is None else scaling.value, random_state=seed,
-        )
-    )  # fmt: skip
+        model = _like(like, settings, given)
     require_target(target, is_needed=model.needs_labels)
     columns = names(features)
     if columns is None and like is not None and hasattr(model, "feature_names_in_"):
         columns = model.feature_names_in_.tolist()
-    require_output(output, like)
+    blocks = open_source(
+        source, target, reading, features=columns, label_type=label_type.value, block_rows=block_rows
+    )  # fmt: skip
+    check_output(output, blocks, *([] if like is None else [like]))
+    look_at(blocks)
     watch = Stopwatch()
     if cluster_address is not None:
-        cluster.train(model, source, target, columns, cluster_address, progress=sys.stderr.isatty())
-        _save(model, output, watch, as_json=json)
-        return
+        with work_without_blocks(), blaming(source):
+            cluster.train(model, blocks, cluster_address, progress=sys.stderr.isatty())
+    else:
+        from flybloom import train  # noqa: PLC0415 - heavy
 
-    from flybloom import read_blocks, train  # noqa: PLC0415 - heavy
-
-    model.set_params(n_jobs=jobs)
-    blocks = read_blocks(source, target)
-    require_output(output, blocks=blocks)
-    with progress(blocks.n_rows()) as on_progress:
-        train(
-            model,
-            source,
-            target,
-            features=columns,
-            single_pass=single_pass,
-            block_rows=block_rows,
-            checkpoint=checkpoint,
-            checkpoint_rows=checkpoint_rows,
-            checkpoint_seconds=checkpoint_seconds,
-            resume=resume,
-            on_progress=on_progress,
-        )
-    _save(model, output, watch, as_json=json)
-
-
-def _new(
-    sizes: dict[str, Any], *, novelty: bool, class_weight: str | None, contamination: float | None,
-    recovery: int | None, **settings: Any,
-) -> CountingEstimator:  # fmt: skip
-    """Return a model that has learned nothing yet."""
-    from flybloom import FlyBloomClassifier, FlyBloomNovelty  # noqa: PLC0415 - heavy
-
-    if novelty:
-        share = "auto" if contamination is None else contamination
-        return FlyBloomNovelty(**sizes, **settings, contamination=share, recovery=recovery)
-    return FlyBloomClassifier(**sizes, **settings, class_weight=class_weight)
-
-
-def _like(path: Path, given: set[str], **settings: Any) -> CountingEstimator:
-    """Return a model that hashes as another one and has learned nothing; what is given replaces its settings."""
-    model = load_model(path)
-    empty: CountingEstimator = model - model
-    empty.set_params(**{name: value for name, value in settings.items() if name in given})
-    return empty
-
-
-def _save(model: CountingEstimator, path: Path, watch: Stopwatch, *, as_json: bool) -> None:
-    """Save the model, for one thread wherever it will be used, and print what was done."""
+        model.set_params(n_jobs=jobs)
+        stopping = nullcontext(_go_on) if checkpoint is None else stopping_between_blocks()
+        with progress(blocks.n_rows()) as on_progress, stopping as check, blaming(source), _checkpoint_left(checkpoint):
+            train(
+                model,
+                blocks,
+                target,
+                single_pass=single_pass,
+                checkpoint=checkpoint,
+                checkpoint_rows=checkpoint_rows,
+                checkpoint_seconds=checkpoint_seconds,
+                resume=resume,
+                on_progress=_both(on_progress, check),
+            )
     facts = learned_facts(model)
     facts |= watch.facts(facts["rows"])
-    model.set_params(n_jobs=1).save(path)
-    print_result({"model": str(path), **facts}, as_json=as_json)
+    save_model(model, output)
+    print_result({"model": str(output), **facts}, as_json=json)
+
+
+def _both(on_progress: Callable[[str, int], None], check: Callable[[], None]) -> Callable[[str, int], None]:
+    """Return a function that shows progress, then stops if a signal has come."""
+
+    def call(stage: str, n_rows: int) -> None:
+        on_progress(stage, n_rows)
+        check()
+
+    return call
+
+
+def _go_on() -> None:
+    """Stop for nothing: signals are raised at once."""
+
+
+@contextmanager
+def _checkpoint_left(folder: Path | None) -> Iterator[None]:
+    """Say how to go on, if there is a checkpoint after a signal."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        if folder is None or not any(folder.glob("*.fly")):
+            raise
+        word = "Terminated" if isinstance(stop, Terminated) else "Interrupted"
+        msg = f"{word}. {folder} holds a checkpoint: the same command with --resume goes on from there."
+        raise type(stop)(msg) from None
+
+
+def _like(path: Path, settings: dict[str, Any], given: set[str]) -> CountingEstimator:
+    """Return a model that hashes as another one and has learned nothing; what is given replaces its settings."""
+    model, _ = load_any(path)
+    if not hasattr(model, "learning"):
+        msg = f"{path} is a {type(model).__name__}. Expected a model that learns, as `flybloom train` makes it."
+        raise ModelFileError(msg)
+    empty: CountingEstimator = model - model
+    known = empty.get_params()
+    wrong = tuple(name for name in FOR_KINDS if name not in known)
+    refuse_together(given, f"a {type(model).__name__}", wrong)
+    empty.set_params(**{name: settings[name] for name in FOR_KINDS if name in given})
+    return checked(empty)
+
+
+def _alpha(text: str) -> float | str:
+    """Return a penalty, or gcv."""
+    try:
+        if text == "gcv" or 0 < float(text) < float("inf"):
+            return text if text == "gcv" else float(text)
+    except ValueError:
+        pass
+    msg = f"expected a number above 0 such as 0.01, or gcv. Got {text!r}."
+    raise typer.BadParameter(msg, param_hint="--alpha")
 
 
 def _interval(text: str) -> tuple[int | None, float | None]:
     """Return rows or seconds."""
     try:
-        return (None, float(text[:-1])) if text.endswith("s") else (int(text), None)
+        if text.endswith("s") and 0 < (seconds := float(text[:-1])) < float("inf"):
+            return None, seconds
+        if not text.endswith("s") and (rows := int(text)) > 0:
+            return rows, None
     except ValueError:
-        msg = f"expected seconds such as 60s, or rows such as 100000. Got {text!r}."
-        raise typer.BadParameter(msg, param_hint="--every") from None
+        pass
+    msg = f"expected seconds such as 60s, or rows such as 100000. Got {text!r}."
+    raise typer.BadParameter(msg, param_hint="--every")

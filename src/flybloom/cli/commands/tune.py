@@ -8,22 +8,29 @@ from typing import Annotated, Any
 
 import typer
 
-from flybloom._internal.atomic_write import atomic_write
-from flybloom.cli.console import Stopwatch, print_result, print_table
-from flybloom.cli.models import read_all, require_output
+from flybloom._internal.atomic_write import atomic_write, check_writable
+from flybloom.cli.console import Stopwatch, print_result, print_table, work_without_blocks
+from flybloom.cli.errors import blaming
+from flybloom.cli.models import save_model
+from flybloom.cli.new_models import checked
 from flybloom.cli.options import (
     DEFAULT_BLOCK_ROWS,
     BlockRows,
     ClassWeight,
     EncodingOption,
+    Features,
     Jobs,
     Json,
+    LabelKind,
+    LabelType,
     Output,
     ScalingOption,
     Source,
     Target,
     names,
 )
+from flybloom.cli.reading import AS_FOUND, Reading
+from flybloom.cli.sources import check_output, look_at, open_source, read_all
 from flybloom.exceptions import require_extra
 
 GRIDS = ("auto", "paper")
@@ -40,15 +47,15 @@ def command(
     cv: Annotated[str, typer.Option(help="Number of folds, or loo to leave out one row at a time.")] = "10",
     scoring: Annotated[str, typer.Option(help="What to maximise: the name of a scikit-learn score.")] = "accuracy",
     class_weight: ClassWeight = None,
-    features: Annotated[
-        str | None, typer.Option(help="Columns of the features, separated by commas; without it, all but the target.")
-    ] = None,
+    features: Features = None,
     picture: Annotated[Path | None, typer.Option(help="Draw a heat map of the scores to this PNG file.")] = None,
     unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
     encoding: EncodingOption = "auto",
     scaling: ScalingOption = None,
-    seed: Annotated[int, typer.Option(help="Seed of the connections.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the connections.")] = 0,
     most: Annotated[int, typer.Option(min=1, help="How many of the best settings to print.")] = 5,
+    label_type: LabelType = LabelKind.AUTO,
+    reading: Reading = AS_FOUND,
     block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
@@ -58,23 +65,33 @@ def command(
     The rows are held in memory and hashed once for each pair of sizes; everything else is read off the counts.
     """
     settings, folds = _grid(grid), _folds(cv)
+    if picture is not None:
+        require_extra("matplotlib", "plots", "--picture")
+    for path in filter(None, (output, picture)):
+        check_writable(path)
 
-    from flybloom import FlyBloomClassifierCV, read_blocks  # noqa: PLC0415 - heavy
+    from flybloom import FlyBloomClassifierCV  # noqa: PLC0415 - heavy
     from flybloom.estimators.tuning.results import best_settings  # noqa: PLC0415
 
-    blocks = read_blocks(source, target, features=names(features), block_rows=block_rows)
-    require_output(output, blocks=blocks)
-    if picture is not None:
-        require_extra("matplotlib", "plots", "a picture")
-        require_output(picture, output, blocks)
-    rows, labels = read_all(blocks)
+    _require_score(scoring)
+    search = checked(
+        FlyBloomClassifierCV(
+            **settings, cv=folds, scoring=scoring, class_weight=None if class_weight is None else class_weight.value,
+            signed=not unsigned, encoding=encoding, scaling=None if scaling is None else scaling.value,
+            random_state=seed, n_jobs=jobs, verbose=True,
+        ),
+        None if grid in GRIDS else "--grid",
+    )  # fmt: skip
+    blocks = open_source(
+        source, target, reading, features=names(features), label_type=label_type.value, block_rows=block_rows
+    )
+    for made in (output, picture):
+        check_output(made, blocks)
+    rows, labels = read_all(look_at(blocks))
     watch = Stopwatch()
-    search = FlyBloomClassifierCV(
-        **settings, cv=folds, scoring=scoring, class_weight=class_weight, signed=not unsigned,
-        encoding=encoding, scaling=None if scaling is None else scaling.value,
-        random_state=seed, n_jobs=jobs, verbose=True,
-    ).fit(rows, labels)  # fmt: skip
-    search.best_estimator_.save(output)
+    with work_without_blocks(), blaming(source):
+        search.fit(rows, labels)
+    save_model(search.best_estimator_, output)
     if picture is not None:
         _draw(search, picture)
     table = best_settings(search.cv_results_, most)
@@ -118,11 +135,19 @@ def _folds(text: str) -> int | str:
     """Return a number of folds, or loo."""
     if text == "loo":
         return text
-    try:
+    if text.isdecimal() and int(text) > 1:
         return int(text)
-    except ValueError:
-        msg = f"expected a number of folds such as 10, or loo. Got {text!r}."
-        raise typer.BadParameter(msg, param_hint="--cv") from None
+    msg = f"expected a number of folds such as 10, or loo. Got {text!r}."
+    raise typer.BadParameter(msg, param_hint="--cv")
+
+
+def _require_score(name: str) -> None:
+    """Refuse a score that scikit-learn does not have."""
+    from sklearn.metrics import get_scorer_names  # noqa: PLC0415 - heavy
+
+    if name not in get_scorer_names():
+        msg = f"expected the name of a scikit-learn score, such as accuracy or balanced_accuracy. Got {name!r}."
+        raise typer.BadParameter(msg, param_hint="--scoring")
 
 
 def _draw(search: Any, path: Path) -> None:

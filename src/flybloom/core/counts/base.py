@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from flybloom._internal.typing import Array, Weights, Winners
 
 MAX_ROWS = 2**62
@@ -43,6 +45,12 @@ class Counts(ABC):
     @abstractmethod
     def n_rows(self) -> int:
         """Number of rows counted, weights included."""
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of its arrays."""
+        inside = vars(self).values()
+        return sum(part.nbytes if isinstance(part, np.ndarray) else part.n_bytes for part in inside if _is_held(part))
 
     @abstractmethod
     def counter(self, labels: Any, weights: Weights, *, sign: int = 1) -> Counter:
@@ -94,3 +102,8 @@ class Counts(ABC):
     @abstractmethod
     def from_parts(cls, n_components: int, n_winners: int, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
         """Return the counts of these parts; ValueError where no rows can have given them."""
+
+
+def _is_held(part: Any) -> bool:
+    """Return whether an attribute takes memory: an array, or other counts."""
+    return isinstance(part, np.ndarray | Counts)

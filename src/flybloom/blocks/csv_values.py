@@ -1,0 +1,41 @@
+"""Numbers from text that was not refused while it was read: what is no number is missing, and its row is marked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flybloom.blocks.arrow_labels import FALSE, NUMBER, TRUE
+
+
+def numbers_of_text(column: Any, decimal: str, *, are_booleans: bool) -> Any:
+    """Return a column of strings as floats; missing where one is not written as a number.
+
+    Parameters
+    ----------
+    column : Arrow array of strings
+        Values as they are in the file.
+    decimal : {".", ","}
+        The decimal point.
+    are_booleans : bool
+        Whether ``True`` and ``False`` are values.
+
+    Returns
+    -------
+    Arrow array of float64
+        The same numbers that a strict reader gives.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    column = pc.utf8_trim_whitespace(column)
+    if are_booleans:
+        column = pc.if_else(pc.is_in(column, pa.array(TRUE)), "1", column)
+        column = pc.if_else(pc.is_in(column, pa.array(FALSE)), "0", column)
+    if decimal == ",":
+        column = pc.if_else(pc.match_substring(column, "."), "", column)
+        column = pc.replace_substring(column, ",", ".")
+    try:
+        return column.cast(pa.float64())
+    except pa.ArrowInvalid:
+        is_number = pc.match_substring_regex(column, f"^({NUMBER[False]})$")
+        return pc.if_else(is_number, column, pa.scalar(None, pa.string())).cast(pa.float64())

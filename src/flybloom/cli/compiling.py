@@ -1,0 +1,37 @@
+"""Notice when numba compiles: the first call of a kernel on a machine takes seconds, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+COMPILING = "compiling kernels (once)"
+
+
+@contextmanager
+def telling_of_compilation(tell: Callable[[bool], None]) -> Iterator[None]:
+    """Call `tell` with True when a kernel begins to be compiled, with False when that has ended."""
+    from numba.core import event  # noqa: PLC0415 - heavy
+
+    depth = 0
+
+    class Listener(event.Listener):
+        """Counts how deep in compilations we are: kernels call others."""
+
+        def on_start(self, event: Any) -> None:  # noqa: ARG002
+            """One more has begun."""
+            nonlocal depth
+            depth += 1
+            if depth == 1:
+                tell(True)
+
+        def on_end(self, event: Any) -> None:  # noqa: ARG002
+            """One has ended."""
+            nonlocal depth
+            depth -= 1
+            if depth == 0:
+                tell(False)
+
+    with event.install_listener("numba:compile", Listener()):
+        yield

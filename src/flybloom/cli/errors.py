@@ -1,0 +1,119 @@
+"""How a command ends when something goes wrong: one sentence on stderr, and an exit code."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from typing import Any
+
+import typer
+
+from flybloom.cli.signals import Terminated
+from flybloom.exceptions import (
+    CheckpointError,
+    IncompatibleHashError,
+    ModelFileError,
+    NeverLearnedError,
+    SourceError,
+)
+
+EXIT_CODES: dict[type[BaseException], int] = {  # the first that fits; documented in docs/command-line.md
+    Terminated: 143,
+    KeyboardInterrupt: 130,
+    BrokenPipeError: 141,
+    SourceError: 3,
+    ModelFileError: 4,
+    IncompatibleHashError: 5,
+    NeverLearnedError: 5,
+    CheckpointError: 6,
+    Exception: 1,
+}
+EXPECTED = (ValueError, OSError, ImportError, MemoryError)  # whose words are meant for whoever reads them
+OURS = (SourceError, ModelFileError, IncompatibleHashError, NeverLearnedError, CheckpointError)
+USAGE_ERROR: Any = typer.BadParameter.mro()[2]  # ClickException, from wherever typer has it
+PARAMETER = re.compile(r"\b(file_encoding|label_type|single_pass|id_column)\b(=(?:True|'([^']*)'))?")
+IN_BRACKETS = re.compile(r"\((delimiter|decimal|delimiter, decimal)\)")
+NUMPY_TEXT = re.compile(r"np\.str_\(('[^']*')\)")
+LONG = re.compile(r"'([^']{100})[^']{60,}'")  # a value that a file should not have
+shows_tracebacks = False
+
+
+def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """Make a command end with a sentence on stderr, and with an exit code, instead of a traceback."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+            sys.stdout.flush()
+        except (USAGE_ERROR, typer.Exit, typer.Abort):
+            raise
+        except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - nobody shall see a traceback
+            _give_up_output(error)
+            if shows_tracebacks:
+                typer.echo(traceback.format_exc().rstrip(), err=True)
+            elif not isinstance(error, BrokenPipeError):  # whoever read our output has enough
+                typer.echo(sentence(error), err=True)
+            raise typer.Exit(next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))) from None
+
+    return run
+
+
+def sentence(error: BaseException) -> str:
+    """Return what is printed of an error."""
+    text = " ".join(str(error).split())
+    if isinstance(error, KeyboardInterrupt):
+        return text or ("Terminated." if isinstance(error, Terminated) else "Interrupted.")
+    if isinstance(error, OSError) and error.strerror:
+        named = "" if error.filename is None else f"{error.filename}: "
+        return f"Error: {named}{error.strerror}."
+    if isinstance(error, MemoryError) and not text:
+        return "Error: not enough memory. Read fewer rows at once (--block-rows), or use fewer components."
+    if isinstance(error, EXPECTED):
+        return f"Error: {in_options(text) or type(error).__name__}"
+    return (
+        f"Error: {type(error).__name__}: {text or 'no more is known'}. This should not happen. "
+        "Please report it with what `flybloom --debug COMMAND` prints."
+    )
+
+
+def in_options(text: str) -> str:
+    """Return what the library says, with options for its parameters."""
+
+    def option(found: re.Match[str]) -> str:
+        return f"--{found[1].removesuffix('_column').replace('_', '-')} {found[3] or ''}".rstrip()
+
+    text = re.sub(
+        r"\((delimiter|decimal|delimiter, decimal)\)", lambda found: f"(--{found[1]})".replace(", ", ", --"), text
+    )
+    text = LONG.sub(r"'\1...'", NUMPY_TEXT.sub(r"\1", text))
+    return PARAMETER.sub(option, text.replace("single_pass=True, --single-pass", "--single-pass"))
+
+
+@contextmanager
+def blaming(where: str) -> Iterator[None]:
+    """Let errors that the library raises about rows say which rows; they are then errors of the source."""
+    try:
+        yield
+    except ValueError as error:
+        if isinstance(error, OURS):
+            raise
+        msg = f"{where}: {error}"
+        raise SourceError(msg) from error
+
+
+def _give_up_output(error: BaseException) -> None:
+    """Send what is left for stdout nowhere, if it cannot be written: Python would try once more at its end."""
+    if isinstance(error, OSError):
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+            return
+        with suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, sys.stdout.fileno())
+            os.close(nowhere)

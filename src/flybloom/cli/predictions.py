@@ -1,0 +1,146 @@
+"""What a model says of rows, as Arrow tables, and those as CSV or Parquet; a file is written whole or not at all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv, parquet
+
+from flybloom._internal.atomic_write import atomic_write
+from flybloom._internal.typing import Array, Features
+from flybloom._internal.validation import NamedRows
+
+if TYPE_CHECKING:
+    from flybloom.blocks import Block
+
+SCORES = ("novelty", "decision_scores", "acceptance")  # the first method that a model has
+
+
+class Predictions:
+    """Makes a table of each block: identifiers, labels, and on request probabilities and scores.
+
+    Parameters
+    ----------
+    model : estimator
+        What predicts.
+    probabilities, scores : bool
+        Whether to add columns of these.
+    id_name : str or None
+        What the column of identifiers is called, if there is one.
+    """
+
+    def __init__(self, model: Any, *, probabilities: bool, scores: bool, id_name: str | None) -> None:
+        self.model, self.id_name = model, id_name
+        self.classes: Array = getattr(model, "classes_", np.array([1, -1]))
+        self.methods = ["predict_proba"] if probabilities else []
+        self.methods += [next(name for name in SCORES if hasattr(model, name))] if scores else []
+        self.id_type: Any = None
+        self.n_rows = self.n_skipped = 0
+        self.first_skipped: str | None = None
+
+    def of(self, block: Block) -> pa.Table:
+        """Return the table of a block; rows that cannot be scored have an identifier and nothing else."""
+        known = np.ones(len(block), bool) if block.incomplete is None else ~block.incomplete
+        if block.incomplete is not None and self.first_skipped is None:
+            self.first_skipped = f"row {block.begin + int(block.incomplete.argmax())}"
+        self.n_rows += len(block)
+        self.n_skipped += len(block) - int(known.sum())
+        return self.table(known, _chosen(block.X, known), block.ids)
+
+    def table(self, known: Array, rows: Features | None, ids: Array | None) -> pa.Table:
+        """Return the table of rows of which some are known; None if none is."""
+        scores = [None if rows is None else getattr(self.model, name)(rows) for name in self.methods]
+        return self.assembled(known, None if rows is None else self.model.predict(rows), scores, ids)
+
+    def assembled(self, known: Array, labels: Array | None, scores: list[Any], ids: Array | None) -> pa.Table:
+        """Return the table of what was found for the rows that are known."""
+        columns: dict[str, Any] = {}
+        if self.id_name is not None:
+            columns[self.id_name] = self._identifiers(ids)
+        columns["prediction"] = _spread(labels, known, self._label_type())
+        for method, values in zip(self.methods, scores, strict=True):
+            for name, column in self._named(method, values):
+                columns[name] = _spread(column, known, pa.float64())
+        return pa.table(columns)
+
+    def empty(self) -> pa.Table:
+        """Return the table of a source without rows."""
+        return self.table(np.zeros(0, bool), None, None if self.id_name is None else np.empty(0, object))
+
+    def _named(self, method: str, values: Array | None) -> Iterator[tuple[str, Array | None]]:
+        """Yield columns of a method, with their names; None for columns of nothing."""
+        if method == "acceptance" or (method == "novelty" and not hasattr(self.model, "classes_")):
+            yield method, values
+            return
+        word = {"predict_proba": "probability", "decision_scores": "score"}.get(method, method)
+        for j, label in enumerate(self.classes.tolist()):
+            yield f"{word}_{label}", None if values is None else values[:, j]
+
+    def _label_type(self) -> Any:
+        """Return the type of labels in Arrow."""
+        is_text = self.classes.dtype.kind in "OUST"
+        return pa.string() if is_text else pa.from_numpy_dtype(self.classes.dtype)
+
+    def _identifiers(self, ids: Array | None) -> Any:
+        """Return identifiers in the type that the first ones have."""
+        column = pa.array([] if ids is None else ids)
+        if self.id_type is None:
+            self.id_type = pa.string() if pa.types.is_null(column.type) else column.type
+        return column.cast(self.id_type)
+
+
+def write_tables(path: Path | None, tables: Iterator[pa.Table]) -> None:
+    """Write tables of one kind to a file or to stdout; nothing at all if the first one cannot be made."""
+    first = next(tables)
+    every = chain([first], tables)
+    if path is None:
+        _write(sys.stdout.buffer, first.schema, every, csv.CSVWriter)
+        sys.stdout.flush()
+        return
+    kind = csv.CSVWriter if path.suffix.lower() == ".csv" else parquet.ParquetWriter
+    atomic_write(path, lambda file: _write(file, first.schema, every, kind))
+
+
+def _write(file: Any, schema: Any, tables: Iterator[pa.Table], kind: Any) -> None:
+    """Write all tables to an open file, which stays open."""
+    with pa.PythonFile(_StaysOpen(file), mode="w") as sink, kind(sink, schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+            file.flush()
+
+
+class _StaysOpen:
+    """A file that Arrow may write to, but not close."""
+
+    closed = False
+
+    def __init__(self, file: Any) -> None:
+        self.write, self.flush = file.write, file.flush
+
+    def close(self) -> None:
+        """Leave that to whoever opened it."""
+
+
+def _chosen(X: Features, known: Array) -> Features | None:
+    """Return the rows that are known; None if none is."""
+    if known.all():
+        return X
+    if not known.any():
+        return None
+    return NamedRows(X.array[known], X.names) if isinstance(X, NamedRows) else X[known]
+
+
+def _spread(values: Array | None, known: Array, type_: Any) -> Any:
+    """Return values of the rows that are known, and nothing for the others, as a column."""
+    if values is not None and known.all():
+        return pa.array(values.tolist() if values.dtype.kind in "OUST" else values, type_)
+    spread = np.full(known.size, None, object)
+    if values is not None:
+        spread[known] = values.tolist()
+    return pa.array(spread, type_)

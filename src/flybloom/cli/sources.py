@@ -1,0 +1,97 @@
+"""Sources as commands read them: opened by options, looked at before any work, with a word on what was guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from flybloom._internal.atomic_write import check_writable
+from flybloom.cli.console import note, progress
+from flybloom.cli.errors import blaming, in_options
+from flybloom.cli.options import names
+from flybloom.cli.reading import Reading
+from flybloom.exceptions import SourceError
+
+if TYPE_CHECKING:
+    from flybloom._internal.typing import Array, Features
+    from flybloom.blocks import Block, Blocks
+
+WRONG = re.compile(r"The '(\w+)' parameter of read_blocks must be (.*)", re.DOTALL)
+
+
+def open_source(source: str, target: str | None, reading: Reading, **options: Any) -> Blocks:
+    """Return the blocks of a source; options that no source could meet are errors of the command line."""
+    from flybloom import read_blocks  # noqa: PLC0415 - heavy
+    from flybloom.blocks.csv_files import CsvPart  # noqa: PLC0415
+
+    text_options = reading.text_options()
+    try:
+        blocks = read_blocks(source, target, exclude=names(reading.exclude) or (), **text_options, **options)
+    except SourceError:
+        raise
+    except ValueError as error:
+        found = WRONG.fullmatch(str(error))
+        if found is None:
+            raise
+        option = f"--{found[1].removesuffix('_column').replace('_', '-')}"
+        msg = f"expected {found[2]}"
+        raise typer.BadParameter(msg, param_hint=option) from None
+    if text_options and not any(isinstance(part, CsvPart) for part in blocks.parts):
+        option = f"--{next(iter(text_options)).replace('_', '-')}"
+        msg = f"is for CSV and TSV files; {blocks.parts[0].name} is none. Leave it out."
+        raise typer.BadParameter(msg, param_hint=option)
+    return blocks
+
+
+def check_output(output: Path | None, blocks: Blocks, *others: Path) -> None:
+    """Refuse an output that cannot be written, or is read for it."""
+    if output is not None:
+        check_writable(output, [*others, *(part.name for part in blocks.parts)])
+
+
+def look_at(blocks: Blocks) -> Blocks:
+    """Refuse what cannot be read before any work is done, and say what was guessed."""
+    blocks.schema()
+    for remark in blocks.remarks:
+        note(in_options(remark))
+    return blocks
+
+
+def for_each_block(blocks: Blocks, stage: str, use: Callable[[Block], object]) -> int:
+    """Call `use` with each block, show progress, and return the number of rows."""
+    n_rows = 0
+    with progress(blocks.n_rows()) as on_progress:
+        for block in blocks:
+            with blaming(block.where):
+                use(block)
+            n_rows += len(block)
+            on_progress(stage, len(block))
+    return n_rows
+
+
+def read_all(blocks: Blocks) -> tuple[Features, Array]:
+    """Return all rows and labels of a source at once, for what needs them more than once."""
+    import numpy as np  # noqa: PLC0415 - heavy
+    from scipy import sparse  # noqa: PLC0415
+
+    from flybloom._internal.validation import NamedRows  # noqa: PLC0415
+
+    parts: list[Block] = []
+    if for_each_block(blocks, "reading", parts.append) == 0:
+        refuse_nothing(part.name for part in blocks.parts)
+    labels = np.concatenate([block.y for block in parts if block.y is not None])
+    first = parts[0].X
+    if isinstance(first, NamedRows):
+        return NamedRows(np.concatenate([block.X.array for block in parts]), first.names), labels
+    stack = sparse.vstack if sparse.issparse(first) else np.concatenate
+    return stack([block.X for block in parts]), labels
+
+
+def refuse_nothing(sources: Iterable[str]) -> None:
+    """Refuse sources without rows."""
+    msg = f"{next(iter(sources))}: no rows. Expected at least one."
+    raise SourceError(msg)

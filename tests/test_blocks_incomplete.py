@@ -1,0 +1,58 @@
+"""Rows that lack a value are marked where that is asked for, and all others read as ever."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import flybloom
+from flybloom.exceptions import SourceError
+
+
+def marks_of(source, **options):
+    """The marks of all rows of a small source, and the values of the others."""
+    (block,) = flybloom.read_blocks(source, incomplete="mark", **options)
+    marks = np.zeros(len(block), bool) if block.incomplete is None else block.incomplete
+    X = getattr(block.X, "array", block.X)
+    return marks.tolist(), (X.toarray() if hasattr(X, "toarray") else X)[~marks].tolist()
+
+
+def test_text_files_mark_what_is_no_number(tmp_path):
+    """Missing, words, infinities; an identifier may be called NA. Others are what a strict reader reads."""
+    path = tmp_path / "rows.csv"
+    path.write_text("id,a,b,f\nNA,1,2,True\nx,,3,False\ny,abc,4,1\nz,5,inf,0\nw,1,NaN,True\nv, +2,.5,False\n")
+    marks, rows = marks_of(path, id_column="id")
+    assert marks == [False, True, True, True, True, False]
+    assert rows == [[1, 2, 1], [2, 0.5, 0]]
+    path.write_text("a;b\n1,5;2\n1.5;3\n")
+    assert marks_of(path, decimal=",") == ([False, True], [[1.5, 2]])
+
+
+def test_text_is_read_as_a_strict_reader_does(tmp_path, rng):
+    """Bit for bit, however numbers are spelled."""
+    values = rng.standard_normal((200, 3)) * 10.0 ** rng.integers(-300, 300, (200, 3))
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,c\n" + "\n".join(",".join(map(repr, row)) for row in values.tolist()))
+    (strict,), (marked,) = flybloom.read_blocks(path), flybloom.read_blocks(path, incomplete="mark")
+    assert strict.X.array.tobytes() == marked.X.array.tobytes()
+    assert marked.incomplete is None
+
+
+def test_tables_and_arrays_mark_missing_values(tmp_path):
+    """Whole numbers stay whole; sparse rows too."""
+    table = pa.table({"a": [1, None, 3], "b": [True, False, None]})
+    assert marks_of(table) == ([False, True, True], [[1, 1]])
+    assert marks_of(np.array([[1.0, 2], [np.nan, 1]])) == ([False, True], [[1, 2]])
+    (tmp_path / "rows.svm").write_text("1 1:2 2:nan\n0 2:4\n")
+    assert marks_of(tmp_path / "rows.svm") == ([True, False], [[0, 4]])
+    with pytest.raises(SourceError, match="1 missing values"):
+        list(flybloom.read_blocks(table))
+
+
+def test_a_source_that_is_passed_on_is_looked_at_once(tmp_path):
+    """What was guessed about it is known already."""
+    (tmp_path / "rows.csv").write_text("a;y\n1;2\n")
+    blocks = flybloom.read_blocks(tmp_path / "rows.csv", "y")
+    assert flybloom.read_blocks(blocks, "y") is blocks
+    assert flybloom.read_blocks(blocks, block_rows=7) is not blocks
+    with pytest.raises(ValueError, match="'incomplete' parameter of read_blocks must be one of refuse, mark"):
+        flybloom.read_blocks(tmp_path / "rows.csv", incomplete="no")
