@@ -13,7 +13,7 @@ from flybloom import FlyBloomClassifier, read_blocks, train
 from flybloom.exceptions import CheckpointError, SourceError
 from laws.test_learning import assert_same_model
 
-SMALL = FlyBloomClassifier(200, n_winners=8, random_state=0)
+SMALL = FlyBloomClassifier(200, n_winners=8, scaling="standard", random_state=0)
 
 
 @pytest.fixture
@@ -227,7 +227,7 @@ def test_a_training_that_fails_leaves_the_model_as_it_was(frame, folder, scaling
 def test_sparse_rows_need_no_scaling(tmp_path):
     """The error says so."""
     (tmp_path / "a.svm").write_text("0 1:1\n1 2:1\n" * 30)
-    with pytest.raises(ValueError, match="use `scaling='none'` instead"):
+    with pytest.raises(ValueError, match="use `encoding='auto'`"):
         train(clone(SMALL), tmp_path / "a.svm", "y")
     assert train(clone(SMALL).set_params(scaling="none"), tmp_path / "a.svm", "y").n_features_in_ == 2
 

@@ -25,6 +25,7 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.estimators.tuning.results import best_settings
 
 SMALL = {"n_components": [64, 200], "n_connections": [4], "n_winners": [4, 8], "decay": [0.2, 1.0], "random_state": 0}
+SMALL["scaling"] = "standard"  # the same for all folds
 
 
 def small(**parameters):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
@@ -98,6 +99,13 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
         self.quantile = quantile
         self.unknown = unknown
         self.per_class = per_class
+
+    def __sklearn_tags__(self) -> Any:
+        """Take the rows that the classifier takes."""
+        tags = super().__sklearn_tags__()
+        inside = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inside.sparse, inside.allow_nan
+        return tags
 
     @fit_context
     def fit(self, X: Any, y: Any) -> Self:

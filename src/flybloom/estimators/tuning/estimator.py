@@ -380,7 +380,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
 
         For n rows, L classes and the largest m, s, rho and number of decays C that are tried, these are::
 
-            4 n rho          the winners of one pair of m and s
+            4 n rho          the winners of one pair of m and s; three times where folds have encodings of their own
             2 * 4 m L        the counts, and those of the best setting so far
             2 m s            the connections (4 bytes each from 2**15 features on; 8 more for sparse rows)
             2 * 8 n L        the held-out novelties, and those of the best setting so far
@@ -408,8 +408,9 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         m, s, rho = (int(max(sizes)) for sizes in zip(*(setting[1:] for setting in settings), strict=True))
         n_decays = len({setting.params["decay"] for setting in settings})
         n_threads = effective_n_jobs(self.n_jobs)
+        sees_labels = self._encoding.needs_labels or self._uses_labels  # then each fold has winners of its own
         needed: int = (
-            4 * n_samples * rho
+            4 * n_samples * rho * (3 if sees_labels and self.scaling is None else 1)
             + 8 * m * n_classes
             + m * s * ((2 if n_features < 2**15 else 4) + (8 if sparse else 0))
             + 16 * n_samples * n_classes
