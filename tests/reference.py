@@ -270,7 +270,8 @@ def clipped(rows, weights=None, clip=2.5):
     """Columns minus their mean, over their deviation, cut off; float32, missing values stay missing."""
     columns = []
     for column, (mean, deviation) in zip(np.asarray(rows, np.float64).T, encoded_columns(rows, weights), strict=True):
-        scaled = ((column - mean) * (1.0 / deviation)).astype(np.float32)
+        with np.errstate(over="ignore"):  # rows of no weight may be that far away
+            scaled = ((column - mean) * (1.0 / deviation)).astype(np.float32)
         columns.append([x if math.isnan(x) else min(max(x, np.float32(-clip)), np.float32(clip)) for x in scaled])
     return np.array(columns, np.float32).T
 
