@@ -301,9 +301,11 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
             or threshold.shape != estimator.classes_.shape
             or not np.isfinite(threshold).all()
             or type(common) is not float
-            or not isinstance(unknown, int | str)
         ):
             msg = "its thresholds are not one for each class"
+            raise ValueError(msg)
+        if not isinstance(unknown, int | str) or isinstance(unknown, bool) or unknown in estimator.classes_.tolist():
+            msg = "its label of the rejected is no label, or that of a class"
             raise ValueError(msg)
         unite(estimator.classes_, np.array([unknown]))  # refuses labels that no type holds together
         return self._take_over(estimator, unknown, threshold, common)

@@ -49,8 +49,8 @@ def estimator_from_json(kind: Any, stored: Any) -> Any:
         msg = f"a parameter is wrong. {error}"
         raise ValueError(msg) from error
     n_jobs = stored.get("n_jobs")
-    if n_jobs is not None and abs(n_jobs) > MAX_JOBS:
-        msg = f"n_jobs is beyond {MAX_JOBS}"
+    if n_jobs is not None and not 0 < abs(n_jobs) <= MAX_JOBS:
+        msg = f"n_jobs is 0, or beyond {MAX_JOBS}"
         raise ValueError(msg)
     return model
 
