@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from flybloom.projection import Projection
+from flybloom.core.hashing.projection import Projection
 
 from flybloom._kernels import linear
 

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
 import reference
 from flybloom._kernels._jit import JIT_IS_OFF
-from flybloom._kernels.winners import _sort_octet
+from flybloom._kernels.winners import _cut, _divide, _sort_octet
 from flybloom.core.hashing.projection import Projection
 
 # n, d, m, s, rho: one row, narrow and wide strips, several blocks; one component, one feature; all win; guessed limits
@@ -47,10 +49,12 @@ KINDS = ["float32", "float64", "coarse", "bool", "uint8", "int8", "uint16", "int
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("n", "d", "m", "s", "rho"), SHAPES)
 def test_winners_are_those_of_the_reference(rng, n, d, m, s, rho, kind, signed):
-    """For every type of number and shape, in the same order."""
+    """For every type of number and shape, in the same order; or the same components in ascending order."""
     rows = make_rows(rng, n, d, kind)
     projection = Projection(2, d, m, s, signed=signed)
-    assert_array_equal(projection.winners(rows, rho), reference.winners(rows, *projection.connections(), rho))
+    expected = reference.winners(rows, *projection.connections(), rho)
+    assert_array_equal(projection.winners(rows, rho), expected)
+    assert_array_equal(projection.winners(rows, rho, ordered=False), np.sort(expected, axis=1))
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -63,8 +67,9 @@ def test_sparse_winners_are_those_of_dense_rows(rng, kind, signed):
     projection = Projection(6, d, m, s, signed=signed)
     for rho in (1, 10, 64):
         expected = reference.winners(rows, *projection.connections(), rho)
-        assert_array_equal(projection.winners(rows, rho), expected)
-        assert_array_equal(projection.winners(sparse.csr_matrix(rows), rho), expected)
+        for container in (np.asarray, sparse.csr_matrix):
+            assert_array_equal(projection.winners(container(rows), rho), expected)
+            assert_array_equal(projection.winners(container(rows), rho, ordered=False), np.sort(expected, axis=1))
 
 
 def test_dense_sparse_rows_are_hashed_as_dense_ones(rng):
@@ -96,7 +101,46 @@ def test_rows_that_defeat_the_guess_are_hashed_again():
     rows = np.zeros((70, 40), np.float32)
     for i, row in enumerate(rows):
         row[features[i % 7, 0]] = 1 + i  # one feature is all that counts: many exact ties
-    assert_array_equal(projection.winners(rows, 30), reference.winners(rows, features, signs, 30))
+    expected = reference.winners(rows, features, signs, 30)
+    assert_array_equal(projection.winners(rows, 30), expected)
+    assert_array_equal(projection.winners(rows, 30, ordered=False), np.sort(expected, axis=1))
+
+
+@st.composite
+def lists_of_sums(draw):
+    """Sums with few or many ties, among them the least and the largest there are, and how many to take."""
+    extremes = st.sampled_from([-(2**31) + 1, -(2**31) + 2, 0, 2**31 - 1])
+    sums = draw(st.lists(st.one_of(extremes, st.integers(-5, 5), st.integers(-(2**31) + 1, 2**31 - 1)), min_size=2))
+    return np.array(sums, np.int32), draw(st.integers(1, len(sums) - 1))
+
+
+@given(lists_of_sums(), st.integers(0, 3))
+def test_lists_are_divided_where_they_should_be(drawn, slack):
+    """Enough are above the limit, and little more; or it is the last sum to be taken, and too few are above."""
+    sums, k = drawn
+    limit, n_above = _divide(sums, k, np.int64(slack))
+    assert n_above == (sums.astype(np.int64) > limit).sum()
+    if n_above < k:
+        assert limit == np.sort(sums)[-k]
+    else:
+        assert n_above <= k + slack
+
+
+@given(lists_of_sums(), st.booleans())
+def test_lists_are_cut_to_the_best_in_the_order_they_were_in(drawn, keeps_ties):
+    """All that are as good as the last are kept or, of several such, the first; the limit is what may still enter."""
+    sums, k = drawn
+    components, ends, limits = np.arange(len(sums), dtype=np.uint32), np.array([len(sums)]), np.zeros(1, np.int32)
+    before = sums.astype(np.int64)
+    _cut(sums, components, 0, 1, len(sums), ends, k, k, keeps_ties, limits, False)
+    kept = components[: ends[0]]
+    assert_array_equal(sums[: ends[0]], before[kept])
+    assert_array_equal(kept, np.sort(kept))
+    best = np.lexsort((np.arange(len(before)), -before))[:k]
+    assert set(best) <= set(kept.tolist())
+    assert len(kept) <= k + k // 16 or keeps_ties
+    if keeps_ties:
+        assert_array_equal(kept, np.flatnonzero(before > limits[0]))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 31, 64, 100])

@@ -15,9 +15,11 @@ How it is fast:
    stages, always to where rho of the m components should still lie above them. A row for
    which too few did is hashed again with a limit that cannot fail. So the guess decides how
    long it takes, never what comes out.
-4. A candidate is one integer: its sum in the upper half, its component counted down in the
-   lower. Larger is better, ties go to the smaller component, and no two are equal. Eight
-   rows' candidates lie side by side and are sorted together, without a branch.
+4. What is above is listed for each row in the order of the components. To keep the best of
+   a list, a limit is looked for that as many are above: each guess counts how many there
+   are, in vectors. Ties go to the first in the list. That is all if the winners may come in
+   ascending order; if the largest is to come first, eight rows' winners, each one integer
+   of its sum and its component, are sorted side by side, without a branch.
 
 Sums take part as *ordered* 32-bit integers: an integer sum as it is, the bits of a float
 with all but the sign flipped where it is negative, so that integers order as floats do.
@@ -41,6 +43,7 @@ OCTET = 8  # components whose connections, and rows whose candidates, lie side b
 STEPS = 32  # steps after which the sums above their limits are looked at
 TILE = 512  # components per visit of a strip: their connections stay in the second-level cache
 BEST = 4  # how many of the sampled sums are remembered per row
+SLACK = 16  # a limit need not be found more closely than to this part of its rank
 NOBODY = np.iinfo(np.int64).min  # a candidate that loses against every other
 
 
@@ -234,10 +237,9 @@ def _aligned(size: int, like: Array) -> Array:
 @kernel
 def _fill_strips(
     rows: Array,
-    again: Array,
+    todo: Array,
     n_before: int,
     n_now: int,
-    is_second: bool,
     is_signed: bool,
     strips: Array,
     width: tuple[int, ...],
@@ -247,7 +249,7 @@ def _fill_strips(
     d = rows.shape[1]
     depth = 2 * d if is_signed else d
     for b in range(n_now):
-        i = again[n_before + b] if is_second else n_before + b
+        i = todo[n_before + b]
         base = (b // n_rows) * depth * n_rows + b % n_rows
         for f in range(d):
             strips[base + f * n_rows] = rows[i, f]
@@ -277,52 +279,136 @@ def _sort_octet(candidates: Array, begin: int, n: int) -> None:
 
 
 @kernel
-def _sort_candidates(candidates: Array, octet: int, room: int, n_kept: Array) -> None:
-    """Sort all candidates of eight rows, largest first."""
-    begin = octet * OCTET * room
-    n = 0
-    for lane in range(OCTET):
-        n = max(n, n_kept[octet * OCTET + lane])
-    for lane in range(OCTET):
-        for i in range(n_kept[octet * OCTET + lane], n):
-            candidates[begin + i * OCTET + lane] = NOBODY
-    _sort_octet(candidates, begin, n)
+def _divide(sums: Array, k: int, slack: Any) -> tuple[Any, Any]:
+    """Return a limit that `k` to `k + slack` sums are above, or else the k-th largest sum; and how many are above it.
+
+    There are more than `k`. The first guess is where the limit would be if sums became rarer at a steady rate, as they
+    nearly do, and is mostly near enough where there is some slack. Of the others, every other one is where it would be
+    if what is left were spread evenly, so that few are needed; the rest halve what is left, so that few suffice.
+    """
+    least, most, total = sums[0], sums[0], np.int64(0)
+    for i in range(sums.size):
+        least, most, total = min(least, sums[i]), max(most, sums[i]), total + sums[i]
+    below, above = np.int64(least) - 1, np.int64(most)
+    n_below: Any = sums.size
+    n_above: Any = 0
+    guess = below + np.int64((total / n_below - below) * 2 * (n_below - k) / (n_below + k))
+    is_even = True
+    while above - below > 1:
+        guess = min(max(guess, below + 1), above - 1)
+        limit, n = np.int32(guess), np.int32(0)
+        for i in range(sums.size):
+            n = np.int32(n + (sums[i] > limit))  # all as wide as a sum, so that vectors hold many
+        if k <= n <= k + slack:
+            return guess, n
+        if n > k:
+            below, n_below = guess, n
+        else:
+            above, n_above = guess, n
+        guess = (below + above) >> 1
+        if is_even:
+            guess = below + np.int64((above - below) * ((n_below - k) / (n_below - n_above)))
+        is_even = not is_even
+    return above, n_above
 
 
 @kernel
-def _keep_best(
-    candidates: Array, octet: int, room: int, n_kept: Array, rho: int, limits: Array, is_float: bool
-) -> None:
-    """Cut each of eight rows down to its `rho` best; from now on only a larger sum can enter those that were cut."""
-    _sort_candidates(candidates, octet, room, n_kept)
-    for b in range(octet * OCTET, octet * OCTET + OCTET):
-        if n_kept[b] >= rho:
-            n_kept[b] = rho
-            worst = candidates[octet * OCTET * room + (rho - 1) * OCTET + b % OCTET] >> 32
-            limits[b] = _as_stored(worst, is_float)
-
-
-@kernel
-def _keep_likely(
-    candidates: Array, octet: int, room: int, n_kept: Array, rank: int, limits: Array, is_float: bool
-) -> None:
-    """Cut each of eight rows down to its `rank` best and what ties with the last; nothing less may enter."""
-    _sort_candidates(candidates, octet, room, n_kept)
-    for b in range(octet * OCTET, octet * OCTET + OCTET):
-        if n_kept[b] > rank:
-            at = octet * OCTET * room + b % OCTET
-            worst = candidates[at + (rank - 1) * OCTET] >> 32
-            n = rank
-            while n < n_kept[b] and candidates[at + n * OCTET] >> 32 == worst:
-                n += 1
-            n_kept[b] = n
-            limits[b] = _as_stored(worst - 1, is_float)
+def _after_ties(sums: Array, limit: int, n: int) -> int:
+    """Position behind the first `n` sums that are equal to the limit."""
+    at = 0
+    while n > 0:
+        n -= sums[at] == limit
+        at += 1
+    return at
 
 
 @kernel
 def _as_stored(ordered: int, is_float: bool) -> int:
     """The bits of the sum that an ordered integer stands for."""
     return ordered ^ ((ordered >> 31) & 0x7FFFFFFF) if is_float else ordered
+
+
+@kernel
+def _cut(
+    sums: Array,
+    components: Array,
+    first: int,
+    last: int,
+    room: int,
+    ends: Array,
+    most: int,
+    k: int,
+    keeps_ties: bool,
+    limits: Array,
+    is_float: bool,
+) -> None:
+    """Cut lists of more than `most` candidates down to the `k` best, or a few more; what is less cannot enter any more.
+
+    Nor can ties with the last of them, unless they are kept.
+    """
+    for b in range(first, last):
+        if ends[b] > b * room + most:
+            kept, won = sums[b * room : ends[b]], components[b * room : ends[b]]
+            limit, n_above = _divide(kept, k, k // SLACK)
+            after = 0
+            if keeps_ties:
+                limit -= n_above < k
+            else:
+                after = _after_ties(kept, limit, k - n_above)
+            n = 0
+            for i in range(kept.size):
+                total, component = kept[i], won[i]
+                kept[n], won[n] = total, component
+                n += np.int64(total) + (i < after) > limit  # no branch: it would go wrong too often
+            ends[b] = b * room + n
+            limits[b] = _as_stored(limit, is_float)
+
+
+@kernel
+def _write_winners(
+    sums: Array,
+    components: Array,
+    room: int,
+    ends: Array,
+    rho: int,
+    todo: Array,
+    n_before: int,
+    n_now: int,
+    again: Array,
+    n_again: int,
+    octet: Array,
+    is_ordered: bool,
+    out: Array,
+) -> int:
+    """Write the winners of `n_now` rows to `out`; return how many rows had too few candidates, and list them."""
+    for first in range(0, n_now, OCTET):
+        n_lanes = min(OCTET, n_now - first)
+        for lane in range(n_lanes):
+            begin, row = (first + lane) * room, todo[n_before + first + lane]
+            kept, won = sums[begin : ends[first + lane]], components[begin : ends[first + lane]]
+            limit, after, i = NOBODY, 0, 0
+            n: Any = 0
+            if kept.size > rho:
+                limit, n_above = _divide(kept, rho, np.int64(0))
+                after = _after_ties(kept, limit, rho - n_above)
+            elif kept.size < rho:
+                again[n_again] = row
+                n_again += 1
+                n = rho
+            while n < rho:
+                if is_ordered:
+                    octet[n * OCTET + lane] = (numba.int64(kept[i]) << 32) | (0xFFFFFFFF - won[i])
+                else:
+                    out[row, n] = won[i]
+                n += np.int64(kept[i]) + (i < after) > limit
+                i += 1
+        if is_ordered:
+            _sort_octet(octet, 0, rho)
+            for lane in range(n_lanes):
+                row = todo[n_before + first + lane]
+                for i in range(rho):
+                    out[row, i] = 0xFFFFFFFF - (octet[i * OCTET + lane] & 0xFFFFFFFF)
+    return n_again
 
 
 @kernel
@@ -366,6 +452,31 @@ def _guess_limits(
 
 
 @kernel
+def _collect(
+    hits: Array,
+    hit_components: Array,
+    n_hits: int,
+    sums: Array,
+    first: int,
+    candidates: Array,
+    components: Array,
+    ends: Array,
+    width: tuple[int, ...],
+) -> None:
+    """Write every sum above its limit behind the other candidates of its row; there is room for all."""
+    for hit in range(n_hits):
+        mask = hits[hit]
+        while mask != 0:
+            lane = _lowest_bit(mask)
+            mask &= mask - numba.uint64(1)
+            b = first + (lane & ((1 << len(width)) - 1))
+            at = numba.uint64(ends[b])  # without a sign there is no check for one
+            candidates[at] = sums[hit * LANES + lane]
+            components[at] = hit_components[hit] + (lane >> len(width))
+            ends[b] += 1
+
+
+@kernel
 def dense_winners(
     rows: Array,
     connections: Array,
@@ -378,9 +489,10 @@ def dense_winners(
     limits: Array,
     is_float: bool,
     width: tuple[int, ...],
+    is_ordered: bool,
     out: Array,
 ) -> None:
-    """Write the `rho` winners of each row to `out`, the largest sum first, ties to the smaller component.
+    """Write the `rho` winners of each row to `out`; of sums that tie, that of the smaller component is the larger one.
 
     Parameters
     ----------
@@ -402,30 +514,35 @@ def dense_winners(
     width : tuple of 3 to 6 ints
         Its length is the logarithm of the number of rows in a strip; a type, so that the
         compiler knows it.
+    is_ordered : bool
+        Whether the largest sum comes first; else the smallest component does.
     out : (n, rho) uint32 array
     """
     n, d = rows.shape
     n_rows = 1 << len(width)
     step = LANES // n_rows
     depth = 2 * d if is_signed else d
-    room = 2 * rho + 64
+    room = ((2 * rho + TILE) // 16 | 1) * 16 + 32  # an odd number of cache lines: rows do not compete for the same ones
     strips = _aligned(min(POINTS, (n + n_rows - 1) // n_rows * n_rows) * depth, rows)
     strips[:] = 0
     sums, best = np.empty(LANES * (STEPS + 1), np.int32), np.empty(BEST * POINTS, np.int32)
     hits, hit_components = np.empty(STEPS + 1, np.uint64), np.empty(STEPS + 1, np.int64)
-    candidates, n_kept = np.empty(POINTS * room, np.int64), np.zeros(POINTS, np.int64)
-    again, n_again = np.arange(n), 0
+    candidates, components = np.empty(POINTS * room, np.int32), np.empty(POINTS * room, np.uint32)
+    ends = np.empty(POINTS, np.int64)
+    octet = np.empty(OCTET * rho, np.int64)
+    todo, again = np.arange(n), np.empty(n, np.int64)
 
     sample = (m // (2 * rho) + OCTET) // OCTET * OCTET
     is_second = 8 * sample > m or 4 * rho > m  # too few components for a guess to pay
     n_todo = n
     while n_todo > 0:
-        n_again = 0
+        n_again: Any = np.int64(0)  # a plain 0 is a type of its own: all it is passed to would be compiled twice
         for n_before in range(0, n_todo, POINTS):
             n_now = min(POINTS, n_todo - n_before)
             n_strips = (n_now + n_rows - 1) // n_rows
-            _fill_strips(rows, again, n_before, n_now, is_second, is_signed, strips, width)
-            n_kept[:] = 0
+            _fill_strips(rows, todo, n_before, n_now, is_signed, strips, width)
+            for b in range(POINTS):
+                ends[b] = b * room
             limits[:] = _as_stored(lowest, is_float)
             next_stage = m
             if not is_second:
@@ -439,45 +556,27 @@ def dense_winners(
             while begin < m:
                 end = min(begin + TILE, next_stage, m)
                 for strip in range(n_strips):
-                    base, first = strip * depth * n_rows, strip * n_rows
+                    base, first, last = strip * depth * n_rows, strip * n_rows, (strip + 1) * n_rows
+                    _cut(candidates, components, first, last, room, ends, 2 * rho, rho, begin >= m, limits, is_float)
                     for lap in range(begin, end, step * STEPS):
-                        n_hits = 0
+                        n_hits: Any = np.int64(0)
                         for j in range(lap, min(lap + step * STEPS, end), step):
                             mask = _project(strips, base, connections, j, limits, first, sums, n_hits, start, width)
+                            if j + step > m:  # the last octet is filled up
+                                mask &= (numba.uint64(1) << numba.uint64((m - j) * n_rows)) - numba.uint64(1)
                             hits[n_hits], hit_components[n_hits] = mask, j
                             n_hits += mask != 0
-                        for hit in range(n_hits):
-                            mask = hits[hit]
-                            while mask != 0:
-                                lane = _lowest_bit(mask)
-                                mask &= mask - numba.uint64(1)
-                                component = hit_components[hit] + (lane >> len(width))
-                                if component < end:  # the last octet may be filled up
-                                    b = first + (lane & (n_rows - 1))
-                                    at = (b // OCTET * room + n_kept[b]) * OCTET + b % OCTET
-                                    ordered = numba.int64(sums[hit * LANES + lane])
-                                    candidates[at] = (ordered << 32) | (0xFFFFFFFF - component)
-                                    n_kept[b] += 1
-                                    if n_kept[b] == room:
-                                        _keep_best(candidates, b // OCTET, room, n_kept, rho, limits, is_float)
+                        _collect(hits, hit_components, n_hits, sums, first, candidates, components, ends, width)
                 begin = end
                 if begin == next_stage and begin < m:
                     rank = _likely_rank(begin, m, rho)
-                    for octet in range((n_now + OCTET - 1) // OCTET):
-                        _keep_likely(candidates, octet, room, n_kept, rank, limits, is_float)
+                    _cut(
+                        candidates, components, begin - end, n_now, room, ends, rank, rank, begin < m, limits, is_float
+                    )
                     next_stage *= 8
-
-            for octet in range((n_now + OCTET - 1) // OCTET):
-                _sort_candidates(candidates, octet, room, n_kept)
-                for b in range(octet * OCTET, min(octet * OCTET + OCTET, n_now)):
-                    row = again[n_before + b] if is_second else n_before + b
-                    if n_kept[b] < rho:
-                        again[n_again] = row
-                        n_again += 1
-                    else:
-                        for i in range(rho):
-                            key = candidates[(octet * room + i) * OCTET + b % OCTET]
-                            out[row, i] = 0xFFFFFFFF - (key & 0xFFFFFFFF)
+            n_again = _write_winners(
+                candidates, components, room, ends, rho, todo, n_before, n_now, again, n_again, octet, is_ordered, out
+            )
         if is_second:
             break
-        n_todo, is_second = n_again, True
+        n_todo, is_second, todo = n_again, True, again

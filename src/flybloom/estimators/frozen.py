@@ -90,7 +90,7 @@ class FrozenClassifier(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         def score(block: slice, winners: Winners) -> None:
             _kernels.linear.linear_scores(winners, self._padded, self.intercept_, result[block])
 
-        hasher.for_each_block(X, score, self.n_jobs)
+        hasher.for_each_block(X, score, self.n_jobs, ordered=False)
         return result
 
     def decision_function(self, X: Any) -> Array:

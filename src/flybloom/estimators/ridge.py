@@ -286,7 +286,7 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
             def score(block: slice, winners: Winners) -> None:
                 result[block] = ridge.scores(winners, shift)
 
-            hasher.for_each_block(X, score, self.n_jobs)
+            hasher.for_each_block(X, score, self.n_jobs, ordered=False)
         return result
 
     def decision_function(self, X: Any) -> Array:

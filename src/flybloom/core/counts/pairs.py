@@ -196,13 +196,15 @@ class PairCounts(Counts):
 class _PairBatchCounter(Counter):
     """Keeps the winners of few rows, in ascending order."""
 
+    needs_order = False
+
     def __init__(self, classes: Array, class_count: Array, codes: Codes, weights: Weights, n_winners: int) -> None:
         winners = np.empty((codes.size, n_winners), np.uint32)
         self._batch = WinnerBatch(classes, class_count, codes, weights, winners)
 
     def add(self, block: slice, winners: Winners) -> None:
         """Keep the winners of a block."""
-        self._batch.winners[block] = np.sort(winners, axis=1)
+        self._batch.winners[block] = winners
 
     def delta(self) -> PairBatch:
         """Return all of them."""
@@ -211,6 +213,8 @@ class _PairBatchCounter(Counter):
 
 class _PairCounter(Counter):
     """Counts many rows into a triangle of its own, as many at a time as are best."""
+
+    needs_order = False
 
     def __init__(
         self, classes: Array, class_count: Array, codes: Codes, weights: Weights, n_components: int, n_winners: int
@@ -226,7 +230,6 @@ class _PairCounter(Counter):
 
     def add(self, block: slice, winners: Winners) -> None:
         """Take a block, and count when there are enough; which blocks come together does not matter."""
-        winners = np.sort(winners, axis=1)
         weights, codes = self._weights[block], self._codes[block]
         with self._lock:
             _kernels.count.add_counts(winners, codes, weights, self._counts.table, self._rows)

@@ -58,13 +58,18 @@ class Hasher:
         """Number of components, m in the paper."""
         return self.projection.n_components
 
-    def for_each_block(self, X: Features, use: Callable[[slice, Winners], None], n_jobs: int | None = None) -> None:
-        """Hash `X` block by block, on n_jobs threads, and hand each block's winners to `use`."""
+    def for_each_block(
+        self, X: Features, use: Callable[[slice, Winners], None], n_jobs: int | None = None, *, ordered: bool = True
+    ) -> None:
+        """Hash `X` block by block, on n_jobs threads, and hand each block's winners to `use`.
+
+        The largest sum comes first; where they need not be `ordered` so, winners come in ascending order, and sooner.
+        """
         encoder, projection, n_winners = self.encoder, self.projection, self.n_winners
         projection.draw(sparse=sparse.issparse(X))
 
         def work(block: slice) -> None:
-            use(block, projection.winners(encoder.encode(X[block]), n_winners))
+            use(block, projection.winners(encoder.encode(X[block]), n_winners, ordered=ordered))
 
         with _kernels.float_mode.SmallFloatsKept():
             for_each_block(work, X.shape[0], X.shape[1], n_jobs)

@@ -116,36 +116,40 @@ class Projection:
         is_negative = rows >= self.n_features
         return rows % np.uint32(self.n_features), np.where(is_negative, -1, 1).astype(np.int8)
 
-    def winners(self, rows: Features, n_winners: int) -> Winners:
+    def winners(self, rows: Features, n_winners: int, *, ordered: bool = True) -> Winners:
         """Return the components with the largest sums of each row, the largest first, ties to the smaller index.
 
-        Integers are summed exactly, floats in float32 in the order of the connections.
+        Integers are summed exactly, floats in float32 in the order of the connections. Where they need not be
+        `ordered`, the same components come in ascending order, which takes less time.
         """
         out = np.empty((rows.shape[0], n_winners), np.uint32)
         if rows.shape[0] == 0:
             return out
         if sparse.issparse(rows):
             if rows.nnz < DENSE_ENOUGH * rows.shape[0] * self.n_features and self._write_sparse_winners(rows, out):
+                if not ordered:
+                    out.sort(axis=1)
                 return out
-            return self._winners_of_dense_parts(rows, out)
+            return self._winners_of_dense_parts(rows, ordered, out)
         if rows.dtype.kind != "f":
-            self._write_integer_winners(rows, out)
+            self._write_integer_winners(rows, ordered, out)
             return out
         with np.errstate(over="ignore"):  # what becomes infinite is refused
             rows = np.ascontiguousarray(rows, np.float32)
         self._require_finite_sums(rows)
         limits = np.empty(_kernels.winners.POINTS, np.int32)
-        self._write_dense_winners(rows, 0.0, LOWEST_FLOAT, HIGHEST_FLOAT, limits, out)
+        self._write_dense_winners(rows, 0.0, LOWEST_FLOAT, HIGHEST_FLOAT, limits, ordered, out)
         return out
 
-    def _winners_of_dense_parts(self, rows: sparse.csr_matrix, out: Winners) -> Winners:
+    def _winners_of_dense_parts(self, rows: sparse.csr_matrix, ordered: bool, out: Winners) -> Winners:
         """Hash sparse rows as dense ones, few at a time, because as dense ones they may be far larger."""
         step = max(1, MAX_DENSE_VALUES // self.n_features)
         for begin in range(0, rows.shape[0], step):
-            out[begin : begin + step] = self.winners(rows[begin : begin + step].toarray(), out.shape[1])
+            part = rows[begin : begin + step].toarray()
+            out[begin : begin + step] = self.winners(part, out.shape[1], ordered=ordered)
         return out
 
-    def _write_integer_winners(self, rows: Array, out: Winners) -> None:
+    def _write_integer_winners(self, rows: Array, ordered: bool, out: Winners) -> None:
         """Hash integer rows in the narrowest type that holds the range of all sums."""
         low, high = self._range_of_sums(rows)
         for dtype in (np.int16, np.int32):
@@ -153,9 +157,8 @@ class Projection:
             if high - low < limit.max - limit.min:
                 start = np.asarray(limit.min + 1 - low).astype(dtype).item()  # wraps around, as the sums then do
                 limits = np.empty(_kernels.winners.POINTS, dtype)
-                self._write_dense_winners(
-                    np.ascontiguousarray(rows.astype(dtype)), start, int(limit.min), int(limit.max), limits, out
-                )
+                rows = np.ascontiguousarray(rows.astype(dtype))
+                self._write_dense_winners(rows, start, int(limit.min), int(limit.max), limits, ordered, out)
                 return
         if max(high, -low) > np.iinfo(np.int64).max:
             msg = (
@@ -166,9 +169,11 @@ class Projection:
         _kernels.wide.wide_winners(
             np.ascontiguousarray(rows, np.int64), self.packed_connections, self.n_components, out
         )
+        if not ordered:
+            out.sort(axis=1)
 
     def _write_dense_winners(
-        self, rows: Array, start: float, lowest: int, highest: int, limits: Array, out: Winners
+        self, rows: Array, start: float, lowest: int, highest: int, limits: Array, ordered: bool, out: Winners
     ) -> None:
         """Call the kernel, with strips as wide as the rows fill."""
         width = NARROW if len(rows) <= FEW_ROWS else WIDE
@@ -185,6 +190,7 @@ class Projection:
             limits,
             is_float,
             width,
+            ordered,
             out,
         )
 
