@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from flybloom.core.hashing.projection import Projection
 
 from flybloom._kernels import linear
+from flybloom.core.hashing.projection import Projection
 
 SHAPES = [(4096, 128, 10), (8192, 512, 10), (8192, 512, 26), (8192, 512, 100)]  # m, rho, classes
 ROWS, FEW, ROUNDS = 2048, 64, 9
