@@ -21,7 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from flybloom import FlyBloomClassifier
+from flybloom import FlyBloomClassifier, FlyRidgeClassifier
 from flybloom.plots import ClassProfileDisplay
 from flybloom.report import report
 
@@ -35,6 +35,7 @@ def compare(X_train, X_test, y_train, y_test) -> list[tuple[str, float, float, f
     """Return name, accuracy, times to fit and to predict in milliseconds, and size in bytes, for each classifier."""
     models = {
         "flybloom": FlyBloomClassifier(random_state=0),
+        "flybloom, pairs": FlyRidgeClassifier(random_state=0),
         "5 nearest neighbours": make_pipeline(StandardScaler(), KNeighborsClassifier()),
         "naive Bayes": GaussianNB(),
     }
@@ -46,9 +47,12 @@ def compare(X_train, X_test, y_train, y_test) -> list[tuple[str, float, float, f
         fitted = time.perf_counter()
         accuracy = float((model.predict(X_test) == y_test).mean())
         done = time.perf_counter()
-        size = {"flybloom": lambda m: m.counts_.nbytes, "naive Bayes": lambda m: m.theta_.nbytes * 2}.get(
-            name, lambda _: X_train.nbytes
-        )(model)
+        sizes = {
+            "flybloom": lambda m: m.counts_.nbytes,
+            "flybloom, pairs": lambda m: m.counts_.nbytes + m.pair_counts_.nbytes,
+            "naive Bayes": lambda m: m.theta_.nbytes * 2,
+        }
+        size = sizes.get(name, lambda _: X_train.nbytes)(model)
         rows.append((name, accuracy, 1e3 * (fitted - start), 1e3 * (done - fitted), size))
     return rows
 
