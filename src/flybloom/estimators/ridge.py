@@ -69,7 +69,7 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
-        - If "auto", an eighth of the components.
+        - If "auto", an eighth of the components, at most 256.
 
     alpha : float or "gcv", default="gcv"
         How strongly weights are shrunk, as a multiple of the mean eigenvalue of the pairs. "gcv" chooses it by

@@ -15,7 +15,7 @@ WINDOW_CONNECTIONS = 24
 AUTO_WINNERS = 128
 PAIR_COMPONENTS = (1024, 2048, 4096)
 PAIR_ROWS = (1_000, 20_000)  # up to which there are so few, and so many
-PAIR_WINNERS = 1 / 8
+PAIR_WINNERS, MAX_PAIR_WINNERS = 8, 256  # one of so many components wins, and no more than these
 PAIR_CONNECTIONS, MANY_COLUMNS = 16, 256  # with so many columns, connections are those of first-order counts
 
 FLOATS = (float, np.floating)
@@ -89,5 +89,8 @@ class PairSizes(Sizes):
         s, n_hashed = self.n_connections, n_features if n_columns is None else n_columns
         if s == "auto" and n_hashed <= MANY_COLUMNS:
             s = max(1, min(round(n_hashed / 2), PAIR_CONNECTIONS))
-        sizes = Sizes(m, s, PAIR_WINNERS if rho == "auto" else rho)
+        if rho == "auto":
+            n_components = Sizes(m).for_features(n_features)[0]
+            rho = max(1, min(n_components // PAIR_WINNERS, MAX_PAIR_WINNERS))
+        sizes = Sizes(m, s, rho)
         return sizes.for_features(n_features, n_columns, most_connections=most_connections)

@@ -23,7 +23,8 @@ from flybloom.core.counts.pairs import PairCounts
 
 ALPHAS = tuple(10.0 ** (k / 2) for k in range(-6, 4))  # multiples of the mean eigenvalue that are tried
 LEAST_ALPHA = 0.1  # of these, for few rows: twins of rows, which are not left out with them, would ask for less
-MANY_ROWS = 10  # times the components; from here on less is allowed
+MANY_ROWS = 5  # times the components; from here on less is allowed
+NEAR = 0.015  # of alphas whose cross-validation is so near to the least, the smallest: labels want less than squares do
 FLAT = 1e-3  # relative gain of a further step that is not worth its factorisation
 LEAST_UNIT = 1e-3  # of the mean eigenvalue, for data without any variance
 MAX_DOUBLE = 2048  # components up to which factors are in double precision, and degrees of freedom are exact
@@ -159,15 +160,14 @@ class _System:
 
 
 def _least_gcv(system: _System, tried: dict[float, float]) -> tuple[float, Array | None]:
-    """Return the alpha of least generalised cross-validation, found downhill, and its factor if that is kept."""
-    kept: tuple[int, Array | None] = (-1, None)
+    """Return the smallest alpha of nearly the least generalised cross-validation, found downhill, and its factor."""
+    kept: tuple[int, Array | None] = (-1, None)  # the last one
 
     def value(at: int) -> float:
         nonlocal kept
         if ALPHAS[at] not in tried:
             tried[ALPHAS[at]], factor = system.gcv(ALPHAS[at])
-            if tried[ALPHAS[at]] <= min(tried.values()):
-                kept = at, factor
+            kept = at, factor
         return tried[ALPHAS[at]]
 
     least = 0 if system.n_rows >= MANY_ROWS * system.mean.size else ALPHAS.index(LEAST_ALPHA)
@@ -182,6 +182,9 @@ def _least_gcv(system: _System, tried: dict[float, float]) -> tuple[float, Array
             if has_moved:
                 break
         step //= 2
+    limit = value(at) * (1.0 + NEAR)
+    while at > least and value(at - 1) <= limit:
+        at -= 1
     return ALPHAS[at], kept[1] if kept[0] == at else None
 
 
