@@ -2,7 +2,8 @@
 
 Needs gcc. An increment is a pair of winners of a row, each with itself included: rho (rho + 1) / 2 of them. The C loop
 does nothing but increment the cells of one row in the first-level cache. Everything from sorted winners to the triangle
-is timed: bits, lists and cells. Both are timed in turns, and the best of several rounds is kept.
+is timed: bits, lists and cells. Both are timed in turns, and the best of several rounds is kept. The last column is
+the processor time that one thread takes, over that of two: what threads waste, on however busy a machine.
 
     python benchmarks/pairs.py [--quick]
 """
@@ -16,7 +17,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from multiprocessing.pool import ThreadPool
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -88,17 +89,22 @@ def timed(m: int, rho: int, rounds: int, is_first: bool, barrier: object, queue:
     """Time blocks in one of two processes: both at the same time, then the first alone, on two threads and on one."""
     n = pairs.rows_per_block(m, rho)
     winners, triangle = winners_of(n, m, rho), np.zeros(m * (m + 1) // 2, np.int32)
-    ones, seconds, pool = np.ones(n, np.int64), [np.inf] * 3, ThreadPool(2)
+    ones, seconds, work, pool = np.ones(n, np.int64), [np.inf] * 3, [np.inf] * 3, ThreadPoolExecutor(2)
+
+    def starmap(function: Callable[..., int], arguments: list[tuple[object, ...]]) -> list[int]:
+        return list(pool.map(function, *zip(*arguments, strict=True)))
+
     pairs.add_block(winners, ones, triangle)
     for _ in range(rounds):
         for k, (n_threads, takes_part) in enumerate([(1, True), (2, is_first), (1, is_first)]):
             barrier.wait()
             if takes_part:
-                start = time.perf_counter()
-                pairs.add_block(winners, ones, triangle, n_threads, pool.starmap)
+                start, worked = time.perf_counter(), time.process_time()
+                pairs.add_block(winners, ones, triangle, n_threads, starmap)
                 seconds[k] = min(seconds[k], time.perf_counter() - start)
+                work[k] = min(work[k], time.process_time() - worked)
             barrier.wait()
-    queue.put((is_first, n, seconds))
+    queue.put((is_first, n, seconds, work))
 
 
 def threads_and_processes(m: int, rho: int, rounds: int) -> None:
@@ -110,11 +116,12 @@ def threads_and_processes(m: int, rho: int, rounds: int) -> None:
     ]
     for process in processes:
         process.start()
-    (_, n, second), (_, _, first) = sorted(queue.get() for _ in processes)
+    (_, n, second, _), (_, _, first, work) = sorted(queue.get() for _ in processes)
     for process in processes:
         process.join()
     one, both, threads = n / first[2], 2 * n / max(first[0], second[0]), n / first[1]
-    print(f"| {m} | {rho} | {one:.0f} | {both:.0f} | {threads:.0f} | {threads / both:.2f} |", flush=True)
+    ratios = f"{threads / both:.2f} | {work[2] / work[1]:.2f}"
+    print(f"| {m} | {rho} | {one:.0f} | {both:.0f} | {threads:.0f} | {ratios} |", flush=True)
 
 
 def main() -> None:
@@ -127,8 +134,8 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|")
     for m, rho in shapes:
         against_c(m, rho, rounds)
-    print("\n| m | rho | one thread, rows/s | two processes | two threads | threads / processes |")
-    print("|---|---|---|---|---|---|")
+    print("\n| m | rho | one thread, rows/s | two processes | two threads | threads / processes | work |")
+    print("|---|---|---|---|---|---|---|")
     for m, rho in shapes:
         threads_and_processes(m, rho, 3 * rounds)
 
