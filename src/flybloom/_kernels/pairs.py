@@ -276,7 +276,7 @@ def add_listed_pairs(
             for i in range(0, n_cells, LINE // triangle.itemsize):
                 _fetch(cells, i)
             n_high = 0
-            while size >> (n_high + REGISTERS) > 0:
+            while n_high < PLANES - REGISTERS and size >> (n_high + REGISTERS) > 0:  # filled up, it may need one more
                 n_high += 1
             _add_listed(bits, base, rows, starts[u], starts[u + 1], n_high, planes)
             _unpack(planes, 0, low)
