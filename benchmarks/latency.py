@@ -48,7 +48,7 @@ class Remembered:
     def draw(self, *, sparse: bool) -> None:
         """Draw nothing."""
 
-    def winners(self, _rows: np.ndarray, _n_winners: int) -> np.ndarray:
+    def winners(self, _rows: np.ndarray, _n_winners: int, *, ordered: bool = True) -> np.ndarray:  # noqa: ARG002
         """Return the winners."""
         return self._winners
 
