@@ -22,8 +22,8 @@ from sklearn.preprocessing import StandardScaler
 
 from datasets import load
 from flybloom import FlyBloomClassifier
-from flybloom.core.readout import filters
-from flybloom.core.readout.class_weight import class_tables, class_weights
+from flybloom.core.readout.class_weight import class_weights
+from flybloom.core.readout.scorer import Scorer
 
 SETS = ("page_blocks", "ann_thyroid", "dna", "cardiotocography_nsp", "wine_quality_red", "steel_plates_fault")
 SETS += ("spambase", "digits")
@@ -50,14 +50,15 @@ def scores(X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
 def time_ratio(X: np.ndarray, y: np.ndarray) -> float:
     """Return the time of novelties with balanced weights over that without; the least of several runs each."""
     model = FlyBloomClassifier(random_state=0).fit(X, y)
-    winners, counts, rows = model._winners(model._check_scoring(X)), model._counts, model.class_count_  # noqa: SLF001
+    with model.reading_learned() as learned:
+        winners, counts, rows = learned.hasher.winners(X), learned.counts.table, learned.counts.class_count
 
     def weighted() -> None:
         weights = class_weights("balanced", model.classes_, rows)
-        filters.novelty_by_class(winners, counts, class_tables(model.decay, rows, weights))
+        Scorer(counts, rows, model.decay, weights).novelty(winners)
 
     def plain() -> None:
-        filters.novelty(winners, counts, rows, model.decay)
+        Scorer(counts, rows, model.decay).novelty(winners)
 
     times = {weighted: [], plain: []}
     for _ in range(8):

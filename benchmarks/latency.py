@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import dataclasses
 import time
 from collections.abc import Callable
 
@@ -20,6 +21,7 @@ from sklearn.linear_model import SGDClassifier
 
 from datasets import load, load_split
 from flybloom import FlyBloomClassifier
+from flybloom.core.hashing.projection import Projection
 from peers.machine import save
 
 CALLS = 4000
@@ -42,8 +44,8 @@ def interleaved(calls: dict[str, Callable[[], object]], n: int) -> dict[str, np.
 class Remembered:
     """A projection that knows the winners already."""
 
-    def __init__(self, winners: np.ndarray) -> None:
-        self._winners = winners
+    def __init__(self, projection: Projection, winners: np.ndarray) -> None:
+        self.seed, self._winners = projection.seed, winners
 
     def draw(self, *, sparse: bool) -> None:
         """Draw nothing."""
@@ -58,9 +60,12 @@ def contestants(X: np.ndarray, y: np.ndarray, **sizes: int) -> dict[str, Callabl
     model = FlyBloomClassifier(random_state=0, **sizes).fit(X, y)
     peer = SGDClassifier(max_iter=1, tol=None, random_state=0).fit(X, y)
     row = X[:1]
-    scaled, projection = model._scaled(row), model._projection  # noqa: SLF001
-    remembering = copy.copy(model)
-    remembering._projection = Remembered(projection.winners(scaled, model.n_winners_))  # noqa: SLF001
+    with model.reading_learned() as learned:
+        scaled, projection = learned.hasher.encoder.encode(row), learned.hasher.projection
+        known = Remembered(projection, projection.winners(scaled, model.n_winners_))
+    remembering = copy.copy(model).with_learned(
+        learned._replace(hasher=dataclasses.replace(learned.hasher, projection=known))
+    )
     return {
         "predict": lambda: model.predict(row),
         "hash": lambda: projection.winners(scaled, model.n_winners_),

@@ -37,10 +37,10 @@ def sample(n_classes: int, n_rows: int, seed: int) -> tuple[np.ndarray, np.ndarr
 @contextmanager
 def way(*, lists: bool) -> Iterator[None]:
     """Score by lists, or by the table, whichever would be chosen."""
-    before = scoring.MANY_CLASSES, scoring.MOST_LISTED
-    scoring.MANY_CLASSES, scoring.MOST_LISTED = (1, 1.0) if lists else (np.inf, 0.0)
+    before = scoring.MANY_CLASSES, scoring.MAX_LISTED
+    scoring.MANY_CLASSES, scoring.MAX_LISTED = (1, 1.0) if lists else (np.inf, 0.0)
     yield
-    scoring.MANY_CLASSES, scoring.MOST_LISTED = before
+    scoring.MANY_CLASSES, scoring.MAX_LISTED = before
 
 
 @contextmanager
@@ -69,6 +69,8 @@ def measure(n_classes: int) -> dict[str, float]:
         start = time.process_time()
         model.fit(X, y)
         fit = time.process_time() - start
+    with model.reading_learned() as learned:
+        hasher = learned.hasher
     best = {"table": np.inf, "lists": np.inf, "hash": np.inf, "novelty by table": np.inf, "novelty by lists": np.inf}
     labels, memory = {}, {}
     for _ in range(ROUNDS):
@@ -83,16 +85,16 @@ def measure(n_classes: int) -> dict[str, float]:
                 model.novelty(X_new)
                 best[f"novelty by {name}"] = min(best[f"novelty by {name}"], time.process_time() - start)
         start = time.process_time()
-        model._winners(X_new)  # noqa: SLF001
+        hasher.winners(X_new)
         best["hash"] = min(best["hash"], time.process_time() - start)
     if (labels["table"] != labels["lists"]).any():
         msg = "The two ways predict different labels."
         raise SystemExit(msg)
     return {
         "classes": n_classes,
-        "not zero": float(np.count_nonzero(model._counts) / model._counts.size),  # noqa: SLF001
+        "not zero": float(np.count_nonzero(model.counts_) / model.counts_.size),
         "accuracy": float((labels["lists"] == y_new).mean()),
-        "counts, MB": model._counts.nbytes / 2**20,  # noqa: SLF001
+        "counts, MB": model.counts_.nbytes / 2**20,
         "fit, us": 1e6 * fit / len(y),
         "fit, MB": grown[0],
         **{f"{name}, us": 1e6 * seconds / ROWS_TO_SCORE for name, seconds in best.items()},
