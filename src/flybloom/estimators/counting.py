@@ -98,7 +98,7 @@ class CountingEstimator(FlyEstimator):
         session = Learning(self._recipe(), self._sharing, self.n_jobs, mine)
         if theirs.held is not None:
             if mine.held is not None:
-                session.learn_first(theirs.held.block, self._tuned, **theirs.held.known)
+                session.learn_first(theirs.held.block, self.tuned_with, **theirs.held.known)
             else:
                 session.learn(theirs.held.block, **theirs.held.known)
         elif mine.held is not None:
@@ -333,7 +333,7 @@ class CountingEstimator(FlyEstimator):
         self.__dict__["_settler"] = get_ident()  # who judges rows on the way may look at what there was
         try:
             session = Learning(learned.held.recipe, shared, self.n_jobs, learned)
-            session.settle(self._tuned)
+            session.settle(self.tuned_with)
             shared.replace(session.learned)
         finally:
             del self.__dict__["_settler"]
@@ -387,18 +387,31 @@ class CountingEstimator(FlyEstimator):
             if anew or (session.learned is not None and session.learned.held is None):
                 self._count_block(session, block, known)
             else:
-                session.learn_first(block, self._tuned, **known)
+                session.learn_first(block, self.tuned_with, **known)
         return block
 
     def _count_block(self, session: Learning, block: Block, known: dict[str, Any]) -> None:
         """Count a block; the first one fixes how rows are hashed."""
         if session.learned is None:
-            session.learn_anew(block, self._tuned, known)
+            session.learn_anew(block, self.tuned_with, known)
         else:
             session.learn(block, is_all=True, **known)
 
-    def _tuned(self, learned: Learned, block: Block) -> dict[str, Any]:
-        """Return what the first rows choose, if anything."""
+    def tuned_with(self, learned: Learned, block: Block) -> dict[str, Any]:
+        """Return what the first rows choose, if anything.
+
+        Parameters
+        ----------
+        learned : Learned
+            What was learned from them.
+        block : Block
+            The rows, checked.
+
+        Returns
+        -------
+        dict
+            Facts that JSON can hold.
+        """
         if not self.is_tuned:
             return {}
         return self.tuned_to(self.judge(learned, block, 0) if self.needs_judging else None)
