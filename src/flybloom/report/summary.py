@@ -64,7 +64,7 @@ def facts(
     >>> found["scores"]["accuracy"]
     0.94
     >>> [(pair["a"], pair["b"], pair["mistakes"]) for pair in found["pairs"]][:2]
-    [('3', '8', 6), ('2', '8', 5)]
+    [('2', '8', 5), ('3', '8', 5)]
     """
     if not (is_classifier(model) and hasattr(model, "class_similarity")):
         msg = f"The 'model' parameter must be a FlyBloomClassifier. Got {type(model).__name__} instead."
