@@ -9,6 +9,8 @@ SECONDS = 1.5
 QUICK = [promise for promise in PROMISES if "killed" not in promise.sentence]  # test_training.py has kills
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of files that a signal left open
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("promise", QUICK, ids=lambda promise: promise.sentence)
 def test_promises_hold(promise):
     """The first trials of a seed."""
