@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.special import softmax
-from sklearn.base import ClassifierMixin
 
 from flybloom import _kernels
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Codes, Novelty, Winners
+from flybloom._internal.typing import Array, Novelty, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
-from flybloom.core.counts.columns import codes_of, unknown_among
+from flybloom.core.counts.columns import known_codes
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.readout import explanation, filters, similarity
-from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights, require_weights_for
+from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.leave_one_out import LeaveOneOut
 from flybloom.core.readout.scorer import Scorer
 from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
-from flybloom.core.recipe import Learned
-from flybloom.estimators.base import HASH_PARAMETERS, read_only
-from flybloom.estimators.counting import CountingEstimator
+from flybloom.estimators.base import HASH_PARAMETERS
+from flybloom.estimators.counting_classifier import CountingClassifier
 
 FILTERS = ("filters", "familiarity")
 SCORES = ("novelty", "familiarity")
@@ -41,7 +37,7 @@ CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
 }
 
 
-class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[misc]
+class FlyBloomClassifier(CountingClassifier[ClassCounts]):
     """Classifier that learns in one pass, in any order, by counting the winners of a hash.
 
     Each row is hashed (see `FlyHash`); for each class it is counted how often each component won. A new row
@@ -235,93 +231,6 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         tags.classifier_tags.poor_score = not self.signed
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn the rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            Their labels, of at least two classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 counts as three copies.
-
-        Returns
-        -------
-        FlyBloomClassifier
-            The fitted classifier itself.
-        """
-        self._learn(X, y, sample_weight, anew=True)
-        return self
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn a block of rows in addition to those before.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows. The first block fixes sizes and scaling.
-        y : array-like of shape (n_samples,)
-            Their labels. New ones may appear in any block.
-        classes : array-like of shape (n_classes,), default=None
-            Labels to expect. Never needed; a label that has no rows yet is known from the start.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 counts as three copies.
-
-        Returns
-        -------
-        FlyBloomClassifier
-            The classifier itself.
-        """
-        announced = None if classes is None else check_labels(classes)
-        self._learn(X, y, sample_weight, announced=announced)
-        return self
-
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn rows: afterwards the model equals, bit for bit, one that never learned them.
-
-        A class of which no row is left is no longer known. What the scaling took from the rows stays: it is part of how
-        the model hashes, not of what it counts. Use `scaling="none"`, or a scaling learned from other rows, where that
-        matters.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows that were learned before.
-        y : array-like of shape (n_samples,)
-            The labels with which they were learned.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 is forgotten three times.
-
-        Returns
-        -------
-        FlyBloomClassifier
-            The classifier itself.
-
-        Raises
-        ------
-        NeverLearnedError
-            If the rows cannot all have been learned; nothing has changed then.
-
-        Notes
-        -----
-        The model keeps no rows, only counts. So it notices rows that its counts cannot contain; rows that were never
-        learned but look as if they were, it cannot tell.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_digits
-        >>> from flybloom import FlyBloomClassifier
-        >>> X, y = load_digits(return_X_y=True)
-        >>> model = FlyBloomClassifier(scaling="none", random_state=0).fit(X, y).forget(X[:100], y[:100])
-        >>> never = FlyBloomClassifier(scaling="none", random_state=0).fit(X[100:], y[100:])
-        >>> bool((model.counts_ == never.counts_).all())
-        True
-        """
-        self._forget(X, y, sample_weight)
-        return self
-
     def predict(self, X: Any) -> Array:
         """Return the class to which each row is least novel.
 
@@ -506,7 +415,7 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
             )
             raise ValueError(msg)
         with self._reading_counts() as counts:
-            codes = _codes(check_labels(y, X.shape[0]), counts.classes)
+            codes = known_codes(check_labels(y, X.shape[0]), counts.classes)
             result = np.empty((X.shape[0], counts.classes.size))
             scorer = LeaveOneOut(counts.table, counts.classes, counts.class_count, self.decay, self.class_weight)
 
@@ -552,7 +461,7 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         result = np.empty((X.shape[0], hasher.encoder.n_features))
         with self._reading_counts() as counts:
             wanted = None if labels is None else np.broadcast_to(np.asarray(labels), X.shape[0])
-            given = None if wanted is None else _codes(wanted, counts.classes)
+            given = None if wanted is None else known_codes(wanted, counts.classes)
             scorer = self._scorer(X.shape[0] if given is None else 0, counts)
             table, weights = self._weight_table(counts)
 
@@ -604,55 +513,10 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
             return hasher.encoder.traced_back(profiles, signed=True)
 
     @property
-    def classes_(self) -> Array:
-        """The labels, sorted."""
-        return read_only(self._handed_out("classes_").classes)
-
-    @property
-    def class_count_(self) -> Array:
-        """Number of rows learned of each class, weights included."""
-        return read_only(self._handed_out("class_count_").class_count)
-
-    @property
     def filters_(self) -> Array:
         """The paper's filters, of the shape of ``counts_``; derived from it."""
         with self._reading_counts() as counts:
             return filters.weights_of(counts.table, self.decay, self._class_weights(counts)).T
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Scores need at least one class."""
-        learned = self._shared.value
-        return learned is not None and learned.counts.classes.size > 0  # type: ignore[attr-defined]
-
-    def _validate_params(self) -> None:
-        """Check what scikit-learn's constraints cannot say as well."""
-        super()._validate_params()
-        check_class_weight(self.class_weight, type(self).__name__)
-
-    def _require_complete(self, learned: Learned) -> None:
-        """Refuse a fit that met a single class, and class weights for others than those met."""
-        classes = learned.counts.classes  # type: ignore[attr-defined]
-        if classes.size < 2:  # noqa: PLR2004
-            msg = (
-                f"{type(self).__name__}.fit needs rows of at least 2 classes. "
-                f"Got one class, {classes[0]!r}, instead. To learn class after class, use partial_fit."
-            )
-            raise ValueError(msg)
-        if isinstance(self.class_weight, dict):
-            require_weights_for(self.class_weight, classes, type(self).__name__)
-
-    @contextmanager
-    def _reading_counts(self) -> Iterator[ClassCounts]:
-        """Give the counts, which stay as they are until the end of the block."""
-        with _kernels.float_mode.SmallFloatsKept(), self._shared.reading() as learned:
-            yield learned.counts  # type: ignore[union-attr, misc]
-
-    def _handed_out(self, name: str) -> ClassCounts:
-        """Return the counts for an attribute, which stays as it is."""
-        learned = self._shared.hand_out()
-        if learned is None:
-            self._lacks(name)
-        return learned.counts  # type: ignore[return-value]
 
     def _class_weights(self, counts: ClassCounts) -> Array | None:
         """Return the weight of each class, or None if all count the same."""
@@ -670,18 +534,6 @@ class FlyBloomClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         weights = self._class_weights(counts)
         bits = step_bits(self.decay, int(counts.class_count.max(initial=0)), weights)
         return coarse(counts.table, bits), table_by_class(self.decay, counts.class_count, weights, bits)
-
-
-def _codes(labels: Array, classes: Array) -> Codes:
-    """Return the positions of labels among the classes; unknown ones are refused."""
-    unknown = unknown_among(labels, classes)
-    if unknown:
-        msg = (
-            f"Labels must be among those learned, {classes.tolist()}. "
-            f"Got {unknown[0]!r} instead. Learn rows of that class first."
-        )
-        raise ValueError(msg)
-    return codes_of(labels, classes)
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 
 from flybloom import _kernels
@@ -14,10 +13,11 @@ from flybloom._internal.validation import check_rows
 from flybloom.core.counts.label_json import labels_from_json, labels_to_json
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator
+from flybloom.estimators.linear_scores import LinearScores
 from flybloom.files.model_file import Parts
 
 
-class FrozenClassifier(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
+class FrozenClassifier(LinearScores, ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     """What `FlyRidgeClassifier.freeze` returns: the same predictions, from the weights alone.
 
     It has no counts, so it cannot learn, merge or forget. Its file is that much smaller.
@@ -92,54 +92,6 @@ class FrozenClassifier(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
 
         hasher.for_each_block(X, score, self.n_jobs, ordered=False)
         return result
-
-    def decision_function(self, X: Any) -> Array:
-        """Return how much each row belongs to each class; larger is better.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            `decision_scores`; for two classes, that of the second minus that of the first.
-        """
-        scores = self.decision_scores(X)
-        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores  # noqa: PLR2004
-
-    def predict(self, X: Any) -> Array:
-        """Return the class of the largest score for each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels.
-        """
-        codes = self.decision_scores(X).argmax(axis=1)
-        labels: Array = self.classes_[codes]
-        return labels
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return a probability for each class: the softmax of the scores over ``temperature_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows sum to 1; columns as in ``classes_``.
-        """
-        return np.asarray(softmax(self.decision_scores(X) / self.temperature_, axis=1))
 
     def with_weights(
         self, hasher: Hasher, classes: Array, weights: Array, intercept: Array, temperature: float

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
-from scipy.special import softmax
-from sklearn.base import ClassifierMixin
 from threadpoolctl import threadpool_limits
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Winners
 from flybloom._internal.validation import check_labels
-from flybloom.core.counts.columns import codes_of, unknown_among
+from flybloom.core.counts.columns import codes_of, known_codes
 from flybloom.core.counts.pairs import PairCounts, n_bytes_of
 from flybloom.core.hashing.sizes import PairSizes
 from flybloom.core.readout import explanation
-from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights, require_weights_for
+from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.ridge import Ridge, solve
 from flybloom.core.readout.weight_table import WeightTable
 from flybloom.core.recipe import Block, Learned
 from flybloom.estimators.base import HASH_PARAMETERS
-from flybloom.estimators.counting import CountingEstimator
+from flybloom.estimators.counting_classifier import CountingClassifier
 from flybloom.estimators.frozen import FrozenClassifier
+from flybloom.estimators.linear_scores import LinearScores
 from flybloom.estimators.tuning.calibration import fitted_temperature
 
 USUAL_TEMPERATURE = 0.1  # where there are too few rows to tell
@@ -36,7 +33,7 @@ JUDGED_ROWS = 2048  # about how many rows set the temperature
 HASH_WORD = np.uint64(0x9E3779B97F4A7C15)
 
 
-class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[misc]
+class FlyRidgeClassifier(LinearScores, CountingClassifier[PairCounts]):
     """Classifier that counts pairs of winners, and reads them out by ridge regression.
 
     Each row is hashed (see `FlyHash`). Counted are how often each component won in each class, as by
@@ -197,74 +194,6 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn the rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            Their labels, of at least two classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 counts as three copies.
-
-        Returns
-        -------
-        FlyRidgeClassifier
-            The fitted classifier itself.
-        """
-        self._learn(X, y, sample_weight, anew=True)
-        return self
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn a block of rows in addition to those before.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows. The first block fixes sizes and scaling.
-        y : array-like of shape (n_samples,)
-            Their labels. New ones may appear in any block.
-        classes : array-like of shape (n_classes,), default=None
-            Labels to expect; never needed.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 counts as three copies.
-
-        Returns
-        -------
-        FlyRidgeClassifier
-            The classifier itself.
-        """
-        announced = None if classes is None else check_labels(classes)
-        self._learn(X, y, sample_weight, announced=announced)
-        return self
-
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn rows: afterwards the counts equal, bit for bit, those of a model that never learned them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows that were learned before.
-        y : array-like of shape (n_samples,)
-            The labels with which they were learned.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 is forgotten three times.
-
-        Returns
-        -------
-        FlyRidgeClassifier
-            The classifier itself.
-
-        Raises
-        ------
-        NeverLearnedError
-            If the rows cannot all have been learned; nothing has changed then.
-        """
-        self._forget(X, y, sample_weight)
-        return self
-
     def decision_scores(self, X: Any) -> Array:
         """Return how much each row belongs to each class; larger is better.
 
@@ -289,57 +218,6 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
             hasher.for_each_block(X, score, self.n_jobs, ordered=False)
         return result
 
-    def decision_function(self, X: Any) -> Array:
-        """Return how much each row belongs to each class; larger is better.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            `decision_scores`; for two classes, that of the second minus that of the first.
-        """
-        scores = self.decision_scores(X)
-        if scores.shape[1] == 2:  # noqa: PLR2004
-            difference: Array = scores[:, 1] - scores[:, 0]
-            return difference
-        return scores
-
-    def predict(self, X: Any) -> Array:
-        """Return the class of the largest score for each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels.
-        """
-        codes = self.decision_scores(X).argmax(axis=1)
-        labels: Array = self.classes_[codes]
-        return labels
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return a probability for each class: the softmax of the scores over ``temperature_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows sum to 1; columns as in ``classes_``.
-        """
-        return np.asarray(softmax(self.decision_scores(X) / self.temperature_, axis=1))
-
     def leave_one_out_decision(self, X: Any, y: Any) -> Array:
         """Return the scores of learned rows, each as if it alone had not been learned.
 
@@ -359,10 +237,9 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         """
         X, hasher = self._check_scoring(X)
         with self._reading_counts() as counts:
-            labels = check_labels(y, X.shape[0])
-            _require_known(labels, counts.classes)
+            codes = known_codes(check_labels(y, X.shape[0]), counts.classes)
             winners = hasher.winners(X, self.n_jobs)
-            return self._solution(counts).leave_one_out(winners, codes_of(labels, counts.classes), counts.n_rows)
+            return self._solution(counts).leave_one_out(winners, codes, counts.n_rows)
 
     def calibrate(self, X: Any, y: Any) -> Self:
         """Set the temperature of `predict_proba` from rows that were not learned.
@@ -380,9 +257,7 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
             The classifier itself.
         """
         scores = self.decision_scores(X)
-        labels, classes = check_labels(y, len(scores)), self.classes_
-        _require_known(labels, classes)
-        temperature = fitted_temperature(-scores, codes_of(labels, classes))
+        temperature = fitted_temperature(-scores, known_codes(check_labels(y, len(scores)), self.classes_))
         with self._shared.learning:
             learned = self._learned()
             self._shared.replace(learned._replace(tuned={"temperature": temperature}), is_own=False)
@@ -411,11 +286,8 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         result = np.empty((X.shape[0], hasher.encoder.n_features))
         with self._reading_counts() as counts:
             ridge, shift = self._solution(counts), self._shift(counts)
-            given = None
-            if labels is not None:
-                wanted = np.broadcast_to(np.asarray(labels), X.shape[0])
-                _require_known(wanted, counts.classes)
-                given = codes_of(wanted, counts.classes)
+            wanted = None if labels is None else np.broadcast_to(np.asarray(labels), X.shape[0])
+            given = None if wanted is None else known_codes(wanted, counts.classes)
             m, n_classes = ridge.weights.shape
             places = np.repeat(np.arange(m)[:, None], n_classes, axis=1)  # each component finds its own weight
             starts, lasts = np.arange(n_classes) * m, np.full(n_classes, m - 1)
@@ -467,16 +339,6 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         sizes = PairSizes(self.n_components, self.n_connections, self.n_winners)
         m, _, _ = sizes.for_features(n_features, None, n_rows)
         return {"counts": n_bytes_of(m, n_rows or 0), "solving": 2 * 8 * m * m}
-
-    @property
-    def classes_(self) -> Array:
-        """The labels, sorted."""
-        return self._handed_out("classes_").classes
-
-    @property
-    def class_count_(self) -> Array:
-        """Number of rows learned of each class, weights included."""
-        return self._handed_out("class_count_").class_count
 
     @property
     def pair_counts_(self) -> Array:
@@ -559,41 +421,12 @@ class FlyRidgeClassifier(ClassifierMixin, CountingEstimator):  # type: ignore[mi
         learned = self._shared.value
         return learned is not None and learned.counts.n_rows > 0
 
-    def _validate_params(self) -> None:
-        """Check what scikit-learn's constraints cannot say as well."""
-        super()._validate_params()
-        check_class_weight(self.class_weight, type(self).__name__)
-
     def _check_tuned(self, tuned: Any) -> None:
         """Refuse anything but a temperature."""
         value = tuned.get("temperature") if isinstance(tuned, dict) and set(tuned) == {"temperature"} else None
         if type(value) is not float or not 0 < value < np.inf:
             msg = "its temperature is not a number above 0"
             raise ValueError(msg)
-
-    def _require_complete(self, learned: Learned) -> None:
-        """Refuse a fit that met a single class, and class weights for others than those met."""
-        classes = learned.counts.classes  # type: ignore[attr-defined]
-        if classes.size < 2:  # noqa: PLR2004
-            msg = (
-                f"{type(self).__name__}.fit needs rows of at least 2 classes. "
-                f"Got one class, {classes[0]!r}, instead. To learn class after class, use partial_fit."
-            )
-            raise ValueError(msg)
-        require_weights_for(self.class_weight, classes, type(self).__name__)
-
-    @contextmanager
-    def _reading_counts(self) -> Iterator[PairCounts]:
-        """Give the counts, which stay as they are until the end of the block."""
-        with self.reading_learned() as learned:
-            yield learned.counts  # type: ignore[misc]
-
-    def _handed_out(self, name: str) -> PairCounts:
-        """Return the counts for an attribute, which stays as it is."""
-        learned = self._shared.hand_out()
-        if learned is None:
-            self._lacks(name)
-        return learned.counts  # type: ignore[return-value]
 
     def _current(self) -> Ridge:
         """Return the weights for the counts as they are."""
@@ -630,14 +463,3 @@ def _fractions(winners: Winners) -> Array:
     total = (words * HASH_WORD).sum(axis=1, dtype=np.uint64)  # whatever the order of the winners
     total ^= total >> np.uint64(32)
     return np.asarray((total * HASH_WORD >> np.uint64(11)) / np.float64(2**53))
-
-
-def _require_known(labels: Array, classes: Array) -> None:
-    """Refuse labels that were not learned."""
-    unknown = unknown_among(labels, classes)
-    if unknown:
-        msg = (
-            f"Labels must be among those learned, {classes.tolist()}. "
-            f"Got {unknown[0]!r} instead. Learn rows of that class first."
-        )
-        raise ValueError(msg)

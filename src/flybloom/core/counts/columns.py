@@ -51,6 +51,18 @@ def unknown_among(labels: Array, classes: Array) -> list[Any]:
     return [] if together.size == classes.size else sorted({*together.tolist()} - {*classes.tolist()})
 
 
+def known_codes(labels: Array, classes: Array) -> Codes:
+    """Return the positions of labels among the sorted classes; unknown ones are refused."""
+    unknown = unknown_among(labels, classes)
+    if unknown:
+        msg = (
+            f"Labels must be among those learned, {classes.tolist()}. "
+            f"Got {unknown[0]!r} instead. Learn rows of that class first."
+        )
+        raise ValueError(msg)
+    return codes_of(labels, classes)
+
+
 def _kind(labels: Array) -> str:
     """Return what labels are, in a word."""
     return "strings" if labels.dtype.kind in "OUST" else "numbers"

@@ -1,0 +1,160 @@
+"""A classifier over counts: learning and forgetting of labelled rows, once for every kind of counts by class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Generic, Self, TypeVar
+
+from sklearn.base import ClassifierMixin
+
+from flybloom._internal.typing import Array
+from flybloom._internal.validation import check_labels
+from flybloom.core.counts.by_class import ClassCounts
+from flybloom.core.counts.pairs import PairCounts
+from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, require_weights_for
+from flybloom.core.recipe import Learned
+from flybloom.estimators.base import read_only
+from flybloom.estimators.counting import CountingEstimator
+
+Counted = TypeVar("Counted", ClassCounts, PairCounts)
+
+
+class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]):  # type: ignore[misc]
+    """A classifier whose only learned state are whole-number counts of winners for each class.
+
+    A subclass names its `counts_type` and adds what it reads off the counts: `predict` and its scores.
+    """
+
+    class_weight: ClassWeight
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels, of at least two classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers; a row of weight 3 counts as three copies.
+
+        Returns
+        -------
+        estimator
+            The fitted classifier itself.
+        """
+        self._learn(X, y, sample_weight, anew=True)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn a block of rows in addition to those before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows. The first ones fix sizes and encoding, see `warm_up`.
+        y : array-like of shape (n_samples,)
+            Their labels. New ones may appear in any block.
+        classes : array-like of shape (n_classes,), default=None
+            Labels to expect. Never needed; a label that has no rows yet is known from the start.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers; a row of weight 3 counts as three copies.
+
+        Returns
+        -------
+        estimator
+            The classifier itself.
+        """
+        announced = None if classes is None else check_labels(classes)
+        self._learn(X, y, sample_weight, announced=announced)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows: afterwards the counts equal, bit for bit, those of a model that never learned them.
+
+        A class of which no row is left is no longer known. What the encoding took from the rows stays: it is part of
+        how the model hashes, not of what it counts. Use `encoding="none"`, or an encoding fitted to other rows, where
+        that matters.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned before.
+        y : array-like of shape (n_samples,)
+            The labels with which they were learned.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers; a row of weight 3 is forgotten three times.
+
+        Returns
+        -------
+        estimator
+            The classifier itself.
+
+        Raises
+        ------
+        NeverLearnedError
+            If the rows cannot all have been learned; nothing has changed then.
+
+        Notes
+        -----
+        The model keeps no rows, only counts. So it notices rows that its counts cannot contain; rows that were never
+        learned but look as if they were, it cannot tell.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = FlyBloomClassifier(encoding="none", random_state=0).fit(X, y).forget(X[:100], y[:100])
+        >>> never = FlyBloomClassifier(encoding="none", random_state=0).fit(X[100:], y[100:])
+        >>> bool((model.counts_ == never.counts_).all())
+        True
+        """
+        self._forget(X, y, sample_weight)
+        return self
+
+    @property
+    def classes_(self) -> Array:
+        """The labels, sorted."""
+        return read_only(self._handed_out("classes_").classes)
+
+    @property
+    def class_count_(self) -> Array:
+        """Number of rows learned of each class, weights included."""
+        return read_only(self._handed_out("class_count_").class_count)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Scores need at least one class."""
+        learned = self._shared.value
+        return learned is not None and learned.counts.classes.size > 0  # type: ignore[attr-defined]
+
+    def _validate_params(self) -> None:
+        """Check what scikit-learn's constraints cannot say as well."""
+        super()._validate_params()
+        check_class_weight(self.class_weight, type(self).__name__)
+
+    def _require_complete(self, learned: Learned) -> None:
+        """Refuse a fit that met a single class, and class weights for others than those met."""
+        classes = learned.counts.classes  # type: ignore[attr-defined]
+        if classes.size < 2:  # noqa: PLR2004
+            msg = (
+                f"{type(self).__name__}.fit needs rows of at least 2 classes. "
+                f"Got one class, {classes[0]!r}, instead. To learn class after class, use partial_fit."
+            )
+            raise ValueError(msg)
+        require_weights_for(self.class_weight, classes, type(self).__name__)
+
+    @contextmanager
+    def _reading_counts(self) -> Iterator[Counted]:
+        """Give the counts, which stay as they are until the end of the block."""
+        with self.reading_learned() as learned:
+            yield learned.counts  # type: ignore[misc]
+
+    def _handed_out(self, name: str) -> Counted:
+        """Return the counts for an attribute, which stays as it is."""
+        learned = self._shared.hand_out()
+        if learned is None:
+            self._lacks(name)
+        return learned.counts  # type: ignore[return-value]
