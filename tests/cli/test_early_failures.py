@@ -123,13 +123,14 @@ def test_wrong_options_of_others_exit_with_2():
         ["tune", *TRAIN[1:], "-o", "m.fly", "--picture"],
         ["merge", "model.fly", "model.fly", "-o"],
         ["report", "model.fly", "-d", "rows.csv", "-t", "label", "-o"],
+        ["export", "pairs.fly", "-o"],
     ],
     ids=" ".join,
 )
 def test_outputs_are_checked_first(command):
     """A folder that is not there, and rows that would be overwritten."""
     assert "there is no folder no" in run(*command, "no/x.csv", code=1)
-    if command[0] != "merge":
+    if command[0] not in ("merge", "export"):
         assert "it is also an input, which would be lost" in run(*command, "rows.csv", code=1)
 
 
@@ -176,6 +177,14 @@ def test_every_kind_does_what_it_can():
             assert np.array_equal(flybloom.load("twice.fly").predict(rows), loaded.predict(rows))
     for model in ("model.fly", "pairs.fly", "open.fly", "best.fly"):
         assert json.loads(run("evaluate", model, "rows.csv", "-t", "label", "--json"))["accuracy"] > 0.3
+    small = json.loads(run("export", "pairs.fly", "-o", "small.fly", "--json"))
+    assert small["bytes"] < small["bytes_before"]
+    assert run("predict", "small.fly", "rows.csv", "--scores") == run("predict", "pairs.fly", "rows.csv", "--scores")
+    assert json.loads(run("inspect", "small.fly", "--json"))["kind"] == "FrozenClassifier"
+    assert "Expected a model that learns" in run("learn", "small.fly", "rows.csv", "-t", "label", code=4)
+    assert "also an input" in run("export", "pairs.fly", "-o", "pairs.fly", code=1)
+    for model in ("model.fly", "usual.fly", "open.fly", "best.fly", "small.fly"):
+        assert "Expected a model of `flybloom train --kind pairs`" in run("export", model, "-o", "x.fly", code=4)
     assert "Expected models of one kind" in run("merge", "model.fly", "pairs.fly", "-o", "x.fly", code=5)
     assert "Expected a FlyBloomClassifier" in run("report", "pairs.fly", "-d", "rows.csv", "-t", "label", code=4)
 
