@@ -376,7 +376,5 @@ def window_connections(seed, shape, m, s):
             partner = k + below(len(places) - k, stream)
             places[k], places[partner] = places[partner], places[k]
         features[j] = places[:s]
-        stream = words(seed, j, 1, version=2)
-        bits = [word >> bit & 1 for word in (next(stream) for _ in range(-(-s // 32))) for bit in range(32)]
-        signs[j] = [-1 if bit else 1 for bit in bits[:s]]
+        signs[j] = [-1 if (j + k) % 2 else 1 for k in range(s)]
     return features, signs

@@ -102,6 +102,32 @@ def test_rows_left_out_are_rows_not_learned(some):
         assert_allclose(left_out[row], truth.predict(H[row : row + 1])[0], atol=1e-6)
 
 
+def test_rows_whose_labels_shaped_the_encoding_are_not_left_out(some):
+    """Unless that does not matter, or the encoding was fitted beforehand."""
+    X, y = some
+    model = small(scaling=None, encoding="relevance").fit(X, y)
+    with pytest.raises(ValueError, match="its own label has a part in"):
+        model.leave_one_out_decision(X, y)
+    shared = model.leave_one_out_decision(X, y, shared_encoding=True)
+    fixed = small(scaling=None, encoding=model.encoder_).fit(X, y)
+    assert_array_equal(fixed.leave_one_out_decision(X, y), shared)
+
+
+def test_similar_classes_are_those_whose_scores_are_alike(some):
+    """Mean scores of the rows of each class, over the shares of the classes; without a row."""
+    X, y = some
+    model = small(n_components=200).partial_fit(X, y, classes=[*range(10), 77])
+    share = np.bincount(y) / len(y)
+    means = np.array([model.decision_scores(X[y == label]).mean(axis=0)[:10] for label in range(10)]) / share
+    assert_allclose(means, means.T, atol=1e-4)
+    lengths = np.sqrt(np.diag(means))
+    similarity = model.class_similarity()
+    assert_allclose(similarity[:10, :10], np.clip(means / np.outer(lengths, lengths), 0, 1), atol=1e-5)
+    assert_array_equal(similarity[10], np.eye(11)[10])  # a class without rows is like none
+    twins = small(n_components=200).fit(np.vstack([X, X]), np.r_[y, np.where(y == 3, 33, y)])
+    assert twins.class_similarity()[3, 10] == pytest.approx(1.0)
+
+
 def test_weights_follow_small_changes(some):
     """A few steps from the weights before arrive where solving anew does."""
     X, y = some

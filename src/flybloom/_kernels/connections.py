@@ -111,7 +111,8 @@ def draw_window_connections(
 
     ``shape`` is height, width and channels; ``sides`` the least and the largest height, then width, of a window. Sides
     are drawn until the window has room for all connections, then its corner; the connections are the first s of a
-    random permutation of its places. ``octets`` is filled as by `draw_connections`.
+    random permutation of its places. Every second one is negative: a component compares places of its window, and how
+    bright it is as a whole does not matter. ``octets`` is filled as by `draw_connections`.
     """
     s = octets.shape[1]
     height, width, channels = shape[0], shape[1], shape[2]
@@ -140,13 +141,8 @@ def draw_window_connections(
             row, rest = place // (b * channels), place % (b * channels)
             octets[j // OCTET, k, j % OCTET] = ((top + row) * width + left) * channels + rest
         if is_signed:
-            counter[2] = SIGNS
-            word = np.uint64(0)
-            for k in range(s):
-                if k % 32 == 0:
-                    word = _next_word(counter, seed, words, k // 32)
-                if (word >> np.uint64(k % 32)) & np.uint64(1):
-                    octets[j // OCTET, k, j % OCTET] += d
+            for k in range((j + 1) % 2, s, 2):
+                octets[j // OCTET, k, j % OCTET] += d
 
 
 @kernel

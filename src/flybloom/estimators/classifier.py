@@ -15,8 +15,6 @@ from flybloom._internal.typing import Array, Novelty, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import known_codes
-from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.readout import explanation, filters, similarity
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.leave_one_out import LeaveOneOut
@@ -407,13 +405,7 @@ class FlyBloomClassifier(CountingClassifier[ClassCounts]):
         True
         """
         X, hasher = self._check_scoring(X)
-        if hasher.encoder.step(Relevance) is not None and not (shared_encoding or isinstance(self.encoding, Encoder)):
-            msg = (
-                "The encoding weighs columns by their relevance to the labels of all rows, so a row that is left out "
-                "would be judged by weights that its own label has a part in. Use an encoding without relevance, one "
-                "that was fitted beforehand, or folds (scikit-learn's cross_val_predict)."
-            )
-            raise ValueError(msg)
+        self._require_own_encoding(hasher, shared_encoding)
         with self._reading_counts() as counts:
             codes = known_codes(check_labels(y, X.shape[0]), counts.classes)
             result = np.empty((X.shape[0], counts.classes.size))

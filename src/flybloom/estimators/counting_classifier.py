@@ -12,6 +12,9 @@ from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.pairs import PairCounts
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.relevance import Relevance
+from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, require_weights_for
 from flybloom.core.recipe import Learned
 from flybloom.estimators.base import read_only
@@ -158,3 +161,13 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         if learned is None:
             self._lacks(name)
         return learned.counts  # type: ignore[return-value]
+
+    def _require_own_encoding(self, hasher: Hasher, is_shared: bool) -> None:
+        """Refuse to leave out rows whose own labels have a part in the encoding, unless that does not matter."""
+        if hasher.encoder.step(Relevance) is not None and not (is_shared or isinstance(self.encoding, Encoder)):
+            msg = (
+                "The encoding weighs columns by their relevance to the labels of all rows, so a row that is left out "
+                "would be judged by weights that its own label has a part in. Use an encoding without relevance, one "
+                "that was fitted beforehand, or folds (scikit-learn's cross_val_predict)."
+            )
+            raise ValueError(msg)

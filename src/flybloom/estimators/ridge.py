@@ -218,10 +218,12 @@ class FlyRidgeClassifier(LinearScores, CountingClassifier[PairCounts]):
             hasher.for_each_block(X, score, self.n_jobs, ordered=False)
         return result
 
-    def leave_one_out_decision(self, X: Any, y: Any) -> Array:
+    def leave_one_out_decision(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:
         """Return the scores of learned rows, each as if it alone had not been learned.
 
-        Exact for the penalty as it is, without solving again. The scaling stays that of all rows.
+        Exact for the penalty as it is, without solving again. The encoding stays that of all rows. So where it weighs
+        columns by their relevance to labels, a row would be judged by weights that its own label has a part in; that is
+        refused, unless you say that it does not matter.
 
         Parameters
         ----------
@@ -229,13 +231,27 @@ class FlyRidgeClassifier(LinearScores, CountingClassifier[PairCounts]):
             Rows that were learned.
         y : array-like of shape (n_samples,)
             The labels they were learned with.
+        shared_encoding : bool, default=False
+            Whether an encoding that was fitted to the labels of all rows may be used: to look at rows, say, but never
+            to estimate an accuracy.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
             The scores; columns as in ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyRidgeClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = FlyRidgeClassifier(encoding="rotation", random_state=0).fit(X, y)
+        >>> left_out = model.classes_[model.leave_one_out_decision(X, y).argmax(axis=1)]
+        >>> bool((left_out == y).mean() < model.score(X, y))
+        True
         """
         X, hasher = self._check_scoring(X)
+        self._require_own_encoding(hasher, shared_encoding)
         with self._reading_counts() as counts:
             codes = known_codes(check_labels(y, X.shape[0]), counts.classes)
             winners = hasher.winners(X, self.n_jobs)
@@ -305,6 +321,31 @@ class FlyRidgeClassifier(LinearScores, CountingClassifier[PairCounts]):
 
             hasher.for_each_block(X, divide, self.n_jobs)
         return result
+
+    def class_similarity(self) -> Array:
+        """Return how similar the classes are to the weights, from the counts alone.
+
+        Rows of class i have on average a score for class j. Over the share of j among all rows, that is the same with i
+        and j exchanged, and an inner product of the two classes. Returned is its cosine: 0 where the weights tell two
+        classes apart, 1 where they do not tell them apart at all.
+
+        Returns
+        -------
+        ndarray of shape (n_classes, n_classes)
+            Symmetric, from 0 to 1, with ones on the diagonal; rows and columns as in ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyRidgeClassifier
+        >>> model = FlyRidgeClassifier(random_state=0).fit(*load_digits(return_X_y=True))
+        >>> similarity = model.class_similarity()
+        >>> bool(similarity[1, 8] > similarity[0, 1])
+        True
+        """
+        self._require_hasher()
+        with self._reading_counts() as counts:
+            return self._solution(counts).class_similarity(counts)
 
     def freeze(self) -> FrozenClassifier:
         """Return a small classifier that only predicts, and predicts the same; `class_weight` is fixed by it.

@@ -57,7 +57,7 @@ class Encoding:
         How many of the leading principal components take the place of the columns. 0 for none.
     grid_shape : tuple of int or None, default=None
         For rows that are images or signals, their shape: (height, width), (n,), or (height, width, channels). Each
-        component then sums features of a random window.
+        component then sums features of a random window, half of them negative where connections are signed.
     bias : float, default=0.0
         Constant columns of one deviation, as a share of the features; only with "standard".
 

@@ -50,7 +50,7 @@ class Projection:
         Whether each connection gets a random sign; the features stay the same.
     grid : tuple of int or None
         Height, width and channels of the rows, where each component is to see a random window of them. Windows have
-        room for all connections, so here those of a smaller s are others.
+        room for all connections, so here those of a smaller s are others; and half of the signs are negative.
     """
 
     seed: int

@@ -72,6 +72,25 @@ class Ridge(NamedTuple):
         rest = np.maximum(1.0 - leverage, 1e-12)[:, None]
         return np.asarray(truth - (truth - scores) / rest)
 
+    def class_similarity(self, counts: PairCounts) -> Array:
+        """Return the cosine between classes in their mean scores; see docs/pairs.md.
+
+        The mean score of the rows of class i for class j is ``n_j / n + b_i' w_j / n_i``. Over ``n_j / n`` it is
+        symmetric and, because ``b_i' w_j = b_i' (A + alpha I)^-1 b_j``, an inner product.
+        """
+        rows = counts.class_count.astype(np.float64)
+        share = rows / max(1.0, rows.sum())
+        right = counts.table - np.outer(self.mean, rows)
+        known = rows > 0
+        products = np.zeros((rows.size, rows.size))
+        inner = right[:, known].T @ self.exact[:, known]
+        products[np.ix_(known, known)] = 1.0 + inner / np.outer(rows[known], share[known])
+        lengths = np.sqrt(np.where(known, np.diag(products), 1.0))
+        similarity = products / np.outer(lengths, lengths)
+        similarity = np.clip((similarity + similarity.T) / 2, 0.0, 1.0)
+        np.fill_diagonal(similarity, 1.0)
+        return np.asarray(similarity)
+
 
 def solve(counts: PairCounts, alpha: float | str, before: Ridge | None = None) -> Ridge:
     """Return the weights for counts of at least one row.
