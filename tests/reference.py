@@ -6,6 +6,7 @@ keeps the rho largest. z counts winners for each class, w is the Fly Bloom Filte
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -378,3 +379,18 @@ def window_connections(seed, shape, m, s):
         features[j] = places[:s]
         signs[j] = [-1 if (j + k) % 2 else 1 for k in range(s)]
     return features, signs
+
+
+def certified(low, high, weights, offsets, own, rho):
+    """Whether class `own` has the least sum for every set of winners that sums between the bounds allow.
+
+    A set of rho components can win if each of them can reach, at its best, what every other one is at its worst.
+    """
+    m = len(low)
+    for chosen in itertools.combinations(range(m), rho):
+        others = [j for j in range(m) if j not in chosen]
+        if all(high[j] >= low[i] for j in chosen for i in others):
+            sums = [offsets[i] + sum(weights[j][i] for j in chosen) for i in range(len(offsets))]
+            if any(sums[i] <= sums[own] for i in range(len(offsets)) if i != own):
+                return False
+    return True

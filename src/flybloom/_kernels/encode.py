@@ -38,3 +38,23 @@ def soft_bins(rows: Array, n_bins: int, limit: np.float32, means: Array, out: Ar
                 out[i, begin + b] = -means[begin + b]
             out[i, begin + left] = (np.float32(1.0) - share) - means[begin + left]
             out[i, begin + left + 1] = share - means[begin + left + 1]
+
+
+@kernel
+def between_knots(low: Array, high: Array, n_bins: int, limit: np.float32) -> Array:
+    """Return, for each hat of each column, whether its knot lies between two values; places as `soft_bins` finds them.
+
+    Where a value is missing, none does.
+    """
+    steps = np.float32(n_bins - 1) / (np.float32(2.0) * limit)
+    out = np.zeros((low.shape[0], low.shape[1] * n_bins), np.bool_)
+    for i in range(low.shape[0]):
+        for f in range(low.shape[1]):
+            if np.isnan(low[i, f]) or np.isnan(high[i, f]):
+                continue
+            left = (min(max(low[i, f], -limit), limit) + limit) * steps
+            right = (min(max(high[i, f], -limit), limit) + limit) * steps
+            for b in range(n_bins):
+                knot = np.float32(b)
+                out[i, f * n_bins + b] = left <= knot <= right
+    return out

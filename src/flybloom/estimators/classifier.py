@@ -16,11 +16,14 @@ from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import known_codes
 from flybloom.core.readout import explanation, filters, similarity
+from flybloom.core.readout.certificate import LinearReading
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.leave_one_out import LeaveOneOut
 from flybloom.core.readout.scorer import Scorer
 from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
+from flybloom.core.recipe import Learned
 from flybloom.estimators.base import HASH_PARAMETERS
+from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import CountingClassifier
 
 FILTERS = ("filters", "familiarity")
@@ -35,7 +38,7 @@ CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
 }
 
 
-class FlyBloomClassifier(CountingClassifier[ClassCounts]):
+class FlyBloomClassifier(Certified, CountingClassifier[ClassCounts]):
     """Classifier that learns in one pass, in any order, by counting the winners of a hash.
 
     Each row is hashed (see `FlyHash`); for each class it is counted how often each component won. A new row
@@ -503,6 +506,32 @@ class FlyBloomClassifier(CountingClassifier[ClassCounts]):
                 counts.table, counts.class_count, connections, signs, hasher.encoder.n_outputs, contrast=contrast
             )
             return hasher.encoder.traced_back(profiles, signed=True)
+
+    def linear_reading(self, learned: Learned, n_rows: int) -> LinearReading:
+        """Return how so many rows are scored, as sums of weights of their winners, for certificates.
+
+        Parameters
+        ----------
+        learned : Learned
+            What is learned.
+        n_rows : int
+            How many rows will be scored.
+
+        Returns
+        -------
+        LinearReading
+            The filters, and what `predict` does with winners.
+        """
+        counts: Any = learned.counts
+        scorer, seed = self._scorer(n_rows, counts), learned.hasher.projection.seed
+        table, weights = self._weight_table(counts)
+        rounding = (counts.n_winners + 16) * 2.0**-50  # of sums of positive terms, with what counts as a tie
+        return LinearReading(
+            lambda winners: scorer.most_familiar(winners, seed),
+            weights.of(table),
+            np.zeros(counts.classes.size),
+            rounding,
+        )
 
     @property
     def filters_(self) -> Array:

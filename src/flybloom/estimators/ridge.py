@@ -17,11 +17,13 @@ from flybloom.core.counts.columns import codes_of, known_codes
 from flybloom.core.counts.pairs import PairCounts, n_bytes_of
 from flybloom.core.hashing.sizes import PairSizes
 from flybloom.core.readout import explanation
+from flybloom.core.readout.certificate import LinearReading
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.ridge import Ridge, solve
 from flybloom.core.readout.weight_table import WeightTable
 from flybloom.core.recipe import Block, Learned
 from flybloom.estimators.base import HASH_PARAMETERS
+from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import CountingClassifier
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.linear_scores import LinearScores
@@ -33,7 +35,7 @@ JUDGED_ROWS = 2048  # about how many rows set the temperature
 HASH_WORD = np.uint64(0x9E3779B97F4A7C15)
 
 
-class FlyRidgeClassifier(LinearScores, CountingClassifier[PairCounts]):
+class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]):
     """Classifier that counts pairs of winners, and reads them out by ridge regression.
 
     Each row is hashed (see `FlyHash`). Counted are how often each component won in each class, as by
@@ -410,6 +412,30 @@ class FlyRidgeClassifier(LinearScores, CountingClassifier[PairCounts]):
         if learned is None or "temperature" not in learned.tuned:
             self._lacks("temperature_")
         return float(learned.tuned["temperature"])
+
+    def linear_reading(self, learned: Learned, n_rows: int) -> LinearReading:  # noqa: ARG002
+        """Return how rows are scored, as sums of weights of their winners, for certificates.
+
+        Parameters
+        ----------
+        learned : Learned
+            What is learned.
+        n_rows : int
+            Not used.
+
+        Returns
+        -------
+        LinearReading
+            Minus the weights, and what `predict` does with winners.
+        """
+        counts: Any = learned.counts
+        ridge, shift = self._solution(counts), self._shift(counts)
+        return LinearReading(
+            lambda winners: ridge.scores(winners, shift).argmax(axis=1),
+            -ridge.weights.astype(np.float64),
+            -(ridge.intercept + shift),
+            2.0**-48,  # sums of the weights are exact; what is added in the end is rounded
+        )
 
     def judge(self, learned: Learned, block: Block, begin: int) -> Array:  # noqa: ARG002
         """Return the scores of some rows left out, with the class of each; which rows, their winners tell.

@@ -23,6 +23,14 @@ class BiasColumns(Step):
         """Return the rows with the columns of ones after them."""
         return np.hstack([rows, np.ones((rows.shape[0], self.n), np.float32)])
 
+    def between(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """Return the bounds with the same ones after them."""
+        return self.apply(low), self.apply(high)
+
+    def slopes(self, n_inputs: int) -> Array:
+        """Return ones, and zeros for the columns that never change."""
+        return np.concatenate([np.ones(n_inputs), np.zeros(self.n)])
+
     def n_outputs(self, n_inputs: int) -> int:
         """Return the number of columns together."""
         return n_inputs + self.n

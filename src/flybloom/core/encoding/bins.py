@@ -41,6 +41,22 @@ class SoftBins(Step):
         """Return the number of bins of all columns."""
         return n_inputs * self.n_bins
 
+    def between(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """Return the least and the largest height of each hat: at the ends, or at its knot if that is between them."""
+        ends = self.apply(low), self.apply(high)
+        least, most = np.minimum(*ends), np.maximum(*ends)
+        knots = _kernels.encode.between_knots(
+            np.ascontiguousarray(low, np.float32),
+            np.ascontiguousarray(high, np.float32),
+            self.n_bins,
+            np.float32(self.limit),
+        )
+        return least, np.where(knots, np.float32(1.0) - self.means, most)
+
+    def slopes(self, n_inputs: int) -> Array:
+        """Return how steep the hats are."""
+        return np.full(n_inputs * self.n_bins, (self.n_bins - 1) / (2.0 * self.limit))
+
     def facts(self) -> dict[str, Any]:
         """Return number and range of the bins."""
         return {"bins": self.n_bins, "limit": self.limit}

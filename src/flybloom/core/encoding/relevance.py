@@ -38,6 +38,14 @@ class Relevance(Step):
         with np.errstate(over="ignore"):  # what overflows is refused by the projection
             return np.multiply(rows, self.weights, dtype=np.float32)
 
+    def between(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """Return the bounds weighted: no weight is negative."""
+        return self.apply(low), self.apply(high)
+
+    def slopes(self, n_inputs: int) -> Array:  # noqa: ARG002
+        """Return the weights."""
+        return self.weights.astype(np.float64)
+
     def arrays(self) -> dict[str, Array]:
         """Return the weights."""
         return {"relevance": self.weights}

@@ -39,6 +39,13 @@ class Rotation(Step):
         rotated *= 1.0 / (UNIT * GRAIN)
         return rotated.astype(np.float32)
 
+    def between(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """Return the bounds of the components, each column at the end that its sign asks for; sums are exact here."""
+        least, most, rising, falling = whole(low), whole(high), np.maximum(self._factor, 0), np.minimum(self._factor, 0)
+        unit = 1.0 / (UNIT * GRAIN)
+        ends = (least @ rising + most @ falling) * unit, (most @ rising + least @ falling) * unit
+        return ends[0].astype(np.float32), ends[1].astype(np.float32)
+
     def n_outputs(self, n_inputs: int) -> int:  # noqa: ARG002
         """Return the number of components."""
         return int(self.matrix.shape[1])

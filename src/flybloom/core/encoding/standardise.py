@@ -43,6 +43,14 @@ class Standardise(Step):
             np.clip(result, -limit, limit, out=result)
         return result
 
+    def between(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """Return the bounds scaled: every operation keeps the order of values."""
+        return self.apply(low), self.apply(high)
+
+    def slopes(self, n_inputs: int) -> Array:
+        """Return one over the scale."""
+        return np.ones(n_inputs) if self._factor is None else self._factor
+
     def facts(self) -> dict[str, Any]:
         """Return where values are cut off, if they are."""
         return {} if self.clip == math.inf else {"clip": self.clip}

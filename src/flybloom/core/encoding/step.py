@@ -46,6 +46,18 @@ class Step(ABC):
         """Return what belongs to each column that goes in, of what belongs to each that comes out, row by row."""
         return shares
 
+    def between(self, low: Array, high: Array) -> tuple[Array, Array]:  # noqa: ARG002
+        """Return bounds of what comes out where each value that goes in is between its bounds, rounding included."""
+        msg = (
+            f"The step {self.kind!r} of the encoding has no bounds, so nothing can be certified. "
+            "Expected standardise, bins, relevance, rotation or bias_columns."
+        )
+        raise ValueError(msg)
+
+    def slopes(self, n_inputs: int) -> Array:
+        """Return how much each column that comes out changes at most, for each unit of the one it is made of."""
+        raise NotImplementedError
+
     def fields(self) -> dict[str, Any]:
         """Return what tells this step from others, as JSON: different steps have different fields."""
         return {self.kind: {**self.facts(), **{name: exactly(values) for name, values in self.arrays().items()}}}
