@@ -77,3 +77,34 @@ def test_tables_of_weights_are_long_enough_and_nobody_can_change_them(decay):
         assert_array_equal(table[: expected.size], expected)
         with pytest.raises(ValueError, match="read-only"):
             table[0] = 0
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [[3], [0, -5, 3], ["b"], ["a", "ccc"], [True, False], [2**53, 1], [2**53 + 1, 1], [2**64, 1], [1, "a"], [], [None]],
+)
+def test_few_labels_are_checked_as_all_others(labels, monkeypatch):
+    """The same array, or the same error."""
+
+    def outcome():
+        try:
+            checked = _validation.check_labels(labels, len(labels))
+        except (ValueError, TypeError) as error:
+            return type(error), str(error)
+        return checked.dtype, checked.tolist()
+
+    short = outcome()
+    monkeypatch.setattr(_validation, "MAX_PLAIN_LABELS", 0)
+    assert short == outcome()
+
+
+@pytest.mark.parametrize("labels", [["a", "b"], ["a", "bbb"], ["c", "a"]])
+def test_text_of_any_width_is_found_among_the_classes(model, digits, labels):
+    """Classes and their type do not depend on which labels came first, nor on how wide their arrays were."""
+    X = digits[0][:2]
+    first, second = (model.__class__(200, n_winners=8, scaling="none", random_state=0) for _ in range(2))
+    first.partial_fit(X, np.array(["a", "c"])).partial_fit(X, np.array(labels)).partial_fit(X, np.array(["a", "a"]))
+    second.partial_fit(X, np.array(["a", "a"])).partial_fit(X, np.array(labels)).partial_fit(X, np.array(["a", "c"]))
+    assert first.classes_.dtype == second.classes_.dtype
+    assert_array_equal(first.classes_, second.classes_)
+    assert_array_equal(first.counts_, second.counts_)

@@ -18,6 +18,7 @@ from flybloom._internal.typing import Array, Features, Weights
 MAX_WEIGHT = 2**29
 PLAIN_TYPES = frozenset("bhilqBHILQfd")  # integers and floats of the usual widths
 MAX_PLAIN_VALUES = 2**14  # above, what looking costs does not matter
+MAX_PLAIN_LABELS = 64
 MAX_EXACT = 2**53  # up to which floats hold every whole number
 
 
@@ -161,8 +162,10 @@ def _are_few_plain_rows(X: Any, known: KnownFeatures) -> bool:
 
 def check_labels(y: Any, n_rows: int | None = None) -> Array:
     """Return `y` as a one-dimensional array of labels, one for each row; whole numbers stay exact."""
-    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu":  # nothing can be wrong but the length
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU":  # nothing can be wrong but the length
         labels = y
+    elif _are_few_plain_labels(y):
+        labels = np.array(y)
     else:
         labels = column_or_1d(_exact_integers(y), warn=True)
         assert_all_finite(labels, input_name="y")
@@ -171,6 +174,14 @@ def check_labels(y: Any, n_rows: int | None = None) -> Array:
         msg = f"Found input variables with inconsistent numbers of samples: {[n_rows, labels.shape[0]]}"
         raise ValueError(msg)
     return np.asarray(labels)
+
+
+def _are_few_plain_labels(y: Any) -> bool:
+    """Return whether `y` is a short list of text, or of whole numbers that every type holds, which needs no look."""
+    if type(y) is not list or not 0 < len(y) <= MAX_PLAIN_LABELS:
+        return False
+    kinds = {*map(type, y)}
+    return kinds == {str} or (kinds == {int} and max(map(abs, y)) <= MAX_EXACT)
 
 
 def _exact_integers(y: Any) -> Any:

@@ -17,7 +17,6 @@ from flybloom import _kernels
 from flybloom._internal.typing import Array, Features, Weights
 from flybloom._internal.validation import check_new_rows, check_rows, check_weights
 from flybloom.core.counts.base import Counts
-from flybloom.core.counts.shared import Shared
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import AutoEncoding, Wanted
 from flybloom.core.encoding.step import Plan
@@ -185,8 +184,6 @@ class Learning:
     ----------
     recipe : Recipe
         What it is made of.
-    shared : Shared
-        Where it goes in the end, and what it goes on from.
     n_jobs : int or None
         Number of threads.
     learned : Learned or None
@@ -198,7 +195,6 @@ class Learning:
     """
 
     recipe: Recipe
-    shared: Shared[Learned | None]
     n_jobs: int | None
     learned: Learned | None = None
     features: Encoder | None = None
@@ -299,17 +295,11 @@ class Learning:
         assert self.learned is not None  # noqa: S101 - it was started before
         self.learned = self.learned._replace(tuned=tuned)
 
-    def learn(self, block: Block, *, is_all: bool = False, **known: Any) -> None:
-        """Count a block and add it, beside what others see; in place where that is small and made here, or is all.
-
-        `is_all` says that no other block follows, nor anything else that can fail.
-        """
+    def learn(self, block: Block, **known: Any) -> None:
+        """Count a block and add it, beside what others see; in place where that is small and made here."""
         assert self.learned is not None  # noqa: S101 - it was started before
         counts, delta = self.learned.counts, self.learned.count_block(block, self.n_jobs, **known)
-        if not isinstance(delta, Counts):
-            if counts is self._own and counts.change_in_place(delta, 1):
-                return
-            if is_all and self.learned is self.shared.value and self.shared.change(counts, delta, 1):
-                return
+        if counts is self._own and counts.change_in_place(delta, 1):
+            return
         self._own = counts.plus(delta, owned=True)
         self.learned = self.learned._replace(counts=self._own)

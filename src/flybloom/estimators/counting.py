@@ -95,7 +95,7 @@ class CountingEstimator(FlyEstimator):
     def _merge_held(self, mine: Learned, theirs: Learned) -> None:
         """Merge models of which one or both still hold rows back: these are learned as the other one hashes."""
         mine.hasher.require_alike(theirs.hasher, "merge")
-        session = Learning(self._recipe(), self._sharing, self.n_jobs, mine)
+        session = Learning(self._recipe(), self.n_jobs, mine)
         if theirs.held is not None:
             if mine.held is not None:
                 session.learn_first(theirs.held.block, self.tuned_with, **theirs.held.known)
@@ -148,7 +148,7 @@ class CountingEstimator(FlyEstimator):
         self._check_parameters()
         shared = self._sharing
         with shared.learning:
-            session = Learning(self._recipe(), shared, self.n_jobs, None if anew else shared.value)
+            session = Learning(self._recipe(), self.n_jobs, None if anew else shared.value)
             yield session
             learned = session.learned
             if learned is not None and learned is not shared.value:
@@ -332,7 +332,7 @@ class CountingEstimator(FlyEstimator):
             return
         self.__dict__["_settler"] = get_ident()  # who judges rows on the way may look at what there was
         try:
-            session = Learning(learned.held.recipe, shared, self.n_jobs, learned)
+            session = Learning(learned.held.recipe, self.n_jobs, learned)
             session.settle(self.tuned_with)
             shared.replace(session.learned)
         finally:
@@ -382,20 +382,34 @@ class CountingEstimator(FlyEstimator):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any = None, *, anew: bool = False, **known: Any) -> Block:
         """Count rows in addition to those before, or from scratch; return them, checked."""
-        with self.learning(anew=anew) as session:
-            block = session.check(X, y, sample_weight)
-            if anew or (session.learned is not None and session.learned.held is None):
-                self._count_block(session, block, known)
-            else:
-                session.learn_first(block, self.tuned_with, **known)
+        shared = self._sharing
+        with shared.learning:
+            learned = shared.value
+            if not anew and learned is not None and learned.held is None:  # how rows are hashed is fixed
+                self._check_parameters()
+                block = self._check_block(learned, X, y, sample_weight)
+                self._change(shared, learned, block, 1, **known)
+                return block
+            with self.learning(anew=anew) as session:
+                block = session.check(X, y, sample_weight)
+                if anew:
+                    session.learn_anew(block, self.tuned_with, known)
+                else:
+                    session.learn_first(block, self.tuned_with, **known)
         return block
 
-    def _count_block(self, session: Learning, block: Block, known: dict[str, Any]) -> None:
-        """Count a block; the first one fixes how rows are hashed."""
-        if session.learned is None:
-            session.learn_anew(block, self.tuned_with, known)
-        else:
-            session.learn(block, is_all=True, **known)
+    def _check_block(self, learned: Learned, X: Any, y: Any, sample_weight: Any) -> Block:
+        """Return rows that are hashed as those before, checked."""
+        rows = check_rows(X, type(self).__name__, learned.hasher.encoder)
+        n_rows = rows.shape[0]
+        return Block(rows, self._check_labels(y, n_rows), check_weights(sample_weight, n_rows))
+
+    def _change(self, shared: Shared[Learned | None], learned: Learned, block: Block, sign: int, **known: Any) -> None:
+        """Count rows, or with the sign -1 take them away; in place where they are few and nobody looks."""
+        counts, delta = learned.counts, learned.count_block(block, self.n_jobs, sign=sign, **known)
+        if not shared.change(counts, delta, sign):
+            counts = counts.plus(delta, owned=True) if sign > 0 else counts.minus(delta)
+            shared.replace(learned._replace(counts=counts))
 
     def tuned_with(self, learned: Learned, block: Block) -> dict[str, Any]:
         """Return what the first rows choose, if anything.
@@ -424,21 +438,16 @@ class CountingEstimator(FlyEstimator):
             if learned.held is not None:
                 self._forget_held(learned, learned.held, X, y, sample_weight)
                 return
-            rows = check_rows(X, type(self).__name__, learned.hasher.encoder)
-            labels, weights = self._check_labels(y, rows.shape[0]), check_weights(sample_weight, rows.shape[0])
-            delta = learned.count_block(Block(rows, labels, weights), self.n_jobs, sign=-1)
-            if not shared.change(learned.counts, delta, -1):
-                shared.replace(learned._replace(counts=learned.counts.minus(delta)))
+            self._change(shared, learned, self._check_block(learned, X, y, sample_weight), -1)
 
     def _forget_held(self, learned: Learned, held: Held, X: Any, y: Any, sample_weight: Any) -> None:
         """Take rows out of those that are held back."""
-        rows = check_rows(X, type(self).__name__, learned.hasher.encoder)
-        labels, weights = self._check_labels(y, rows.shape[0]), check_weights(sample_weight, rows.shape[0])
+        block = self._check_block(learned, X, y, sample_weight)
         if learned.counts.needs_positions:
-            learned.counts.counter(labels, weights, sign=-1)  # says what is missing
+            learned.counts.counter(block.labels, block.weights, sign=-1)  # says what is missing
             msg = "Rows that are held back cannot be forgotten by their positions. Learn more rows first, see warm_up."
             raise NeverLearnedError(msg)
-        left = held.without(Block(rows, labels, weights))
+        left = held.without(block)
         self._shared.replace(None if left is None else learned._replace(held=left))
 
     def _check_scoring(self, X: Any) -> tuple[Features, Hasher]:

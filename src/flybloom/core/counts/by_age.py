@@ -178,10 +178,14 @@ class AgeCounts(Counts):
         if not isinstance(delta, AgeBatch):
             return False
         n_rows = self._rows + sign * delta.n_rows
-        if sign < 0 or count_dtype(n_rows) != self.table.dtype:
+        if (sign < 0 and n_rows <= 0) or count_dtype(n_rows) != self.table.dtype:
             return False
         require_countable(n_rows)
-        _kernels.count.add_counts(delta.winners, delta.ages, delta.weights, self.table, self._rows)
+        batch = delta.winners, delta.ages, delta.weights, self.table, self._rows
+        if sign > 0:
+            _kernels.count.add_counts(*batch)
+        else:
+            self._require(_kernels.count.take_counts(*batch))
         return True
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -13,6 +13,7 @@ from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
 from flybloom.core.counts.columns import (
     align_columns,
     check_table,
+    codes_if_known,
     codes_of,
     column_sums,
     count_dtype,
@@ -90,14 +91,15 @@ class ClassCounts(Counts):
         self, labels: Array, weights: Weights, *, sign: int, announced: Array | None
     ) -> tuple[Array, Array, Codes]:
         """Return all classes, the rows of each that are to be counted, and the class of each row among them."""
-        if sign < 0:
-            _require_known(labels, self.classes)
-            classes = self.classes
-        else:
-            classes = unite(self.classes, labels)
-            if announced is not None:
-                classes = unite(classes, announced)
-        codes = codes_of(labels, classes)
+        classes, codes = self.classes, codes_if_known(labels, self.classes)
+        if sign < 0 and codes is None:
+            _require_known(labels, classes)
+        elif sign > 0 and codes is None:
+            classes = unite(classes, labels)
+        if announced is not None:
+            classes = unite(classes, announced)
+        if codes is None or classes is not self.classes:
+            codes = codes_of(labels, classes)
         class_count = np.zeros(classes.size, np.int64)
         np.add.at(class_count, codes, weights)
         if sign < 0:
@@ -127,10 +129,10 @@ class ClassCounts(Counts):
     def minus(self, delta: Self | WinnerBatch) -> Self:
         """Return the counts without those of rows; a class of which none is left is no longer known."""
         if isinstance(delta, WinnerBatch):
-            rows = delta.class_count  # looked at when counting began
-            self.require_contained(_contains_batch(self.table, delta, self.class_count - rows))
-            table = self.table.copy()
-            _kernels.count.add_counts(delta.winners, delta.codes, -delta.weights, table, np.zeros(rows.size, np.int64))
+            rows, table = delta.class_count, self.table.copy()  # the rows were looked at when counting began
+            self.require_contained(
+                _kernels.count.take_counts(delta.winners, delta.codes, delta.weights, table, self.class_count.copy())
+            )
         else:
             rows, removed = self._aligned(delta)
             table = self.table - removed
@@ -144,20 +146,24 @@ class ClassCounts(Counts):
         """Count few rows of known classes without a copy of the table."""
         if not isinstance(delta, WinnerBatch) or not self.can_change_in_place(delta, sign):
             return False
-        _kernels.count.add_counts(delta.winners, delta.codes, sign * delta.weights, self.table, self.class_count)
+        if sign > 0:
+            _kernels.count.add_counts(delta.winners, delta.codes, delta.weights, self.table, self.class_count)
+        else:
+            self.require_contained(self.take(delta))
         return True
 
+    def take(self, delta: WinnerBatch) -> bool:
+        """Take rows away in place; return whether they can have been counted, and change nothing otherwise."""
+        return bool(_kernels.count.take_counts(delta.winners, delta.codes, delta.weights, self.table, self.class_count))
+
     def can_change_in_place(self, delta: WinnerBatch, sign: int) -> bool:
-        """Return whether classes and types stay as they are; what cannot be at all is refused."""
+        """Return whether classes and types stay as they are; what can never be counted is refused."""
         if delta.classes is not self.classes:
             return False
         class_count = self.class_count + sign * delta.class_count
-        if sign < 0:
-            self.require_contained(_contains_batch(self.table, delta, class_count))
-            if (class_count == 0).any():
-                return False
-        else:
-            require_countable(class_count)
+        if sign < 0 and not class_count.all():
+            return False
+        require_countable(class_count)
         return count_dtype(class_count) == self.table.dtype
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -267,24 +273,6 @@ class _TableCounter(Counter):
     def delta(self) -> ClassCounts:
         """Return counts of these rows alone."""
         return self._counts_type(self._classes, self._class_count, self._table, self._n_winners)
-
-
-def _contains_batch(table: CountTable, batch: WinnerBatch, class_count: Array) -> bool:
-    """Return whether a batch can be taken away so that `class_count` rows remain.
-
-    No count may fall below zero, and none may stay above the rows that remain of its class.
-    """
-    n_classes = class_count.size
-    cells = batch.winners.astype(np.int64) * n_classes + batch.codes[:, None]
-    cells, where = np.unique(cells, return_inverse=True)
-    removed = np.zeros(cells.size, np.int64)
-    np.add.at(removed, where.ravel(), np.repeat(batch.weights, batch.winners.shape[1]))
-    before = table.ravel()[cells]
-    most = class_count[cells % n_classes]
-    if ((before < removed) | (before - removed > most)).any():
-        return False
-    touched = np.unique(batch.codes)  # a cell above what remains must be one of those that are lowered
-    return int((table[:, touched] > class_count[touched]).sum()) == int((before > most).sum())
 
 
 def _require_known(labels: Array, classes: Array) -> None:

@@ -12,6 +12,8 @@ import numpy as np
 from flybloom._internal.typing import Array, Codes, CountTable
 from flybloom.core.counts.base import MAX_ROWS
 
+MAX_INT32 = 2**31 - 1
+
 
 def unite(old: Array, new: Array) -> Array:
     """Return the sorted labels of both, exactly; `old` itself, which is sorted, where nothing is new.
@@ -19,15 +21,12 @@ def unite(old: Array, new: Array) -> Array:
     Labels of different kinds are refused, and numbers that no common type holds. The type that comes out depends on the
     labels, not on the order in which they come.
     """
-    if new.size == 0:
+    if new.size == 0 or codes_if_known(new, old) is not None:
         return old
     new = np.unique(new)
     if old.size == 0:
         return new
     if old.dtype == new.dtype:
-        at = np.searchsorted(old, new)
-        if at[-1] < old.size and (old[at] == new).all():
-            return old
         return np.union1d(old, new)
     if _kind(old) != _kind(new):
         msg = (
@@ -43,6 +42,19 @@ def codes_of(labels: Array, classes: Array) -> Codes:
     if labels.dtype != classes.dtype and labels.dtype.kind in "biuf":
         labels = labels.astype(classes.dtype)  # exact, because the classes were united with them
     return np.searchsorted(classes, labels)
+
+
+def codes_if_known(labels: Array, classes: Array) -> Codes | None:
+    """Return the positions of labels among the sorted classes; None where one is new, or of a type that may differ."""
+    of_labels, of_classes = labels.dtype, classes.dtype
+    is_alike = of_labels == of_classes or (
+        of_labels.kind == of_classes.kind == "U" and of_labels.itemsize <= of_classes.itemsize
+    )
+    if not is_alike or classes.size == 0:
+        return None
+    codes = classes.searchsorted(labels)
+    np.minimum(codes, classes.size - 1, out=codes)
+    return codes if (classes[codes] == labels).all() else None
 
 
 def unknown_among(labels: Array, classes: Array) -> list[Any]:
@@ -90,12 +102,12 @@ def _united_numbers(old: Array, new: Array) -> Array:
 
 def count_dtype(rows: Array) -> type[np.signedinteger]:
     """Return the type for the counts of columns that have so many rows: no count can be larger than that."""
-    return np.int32 if int(rows.max(initial=0)) <= np.iinfo(np.int32).max else np.int64
+    return np.int32 if rows.size == 0 or rows.max() <= MAX_INT32 else np.int64
 
 
 def require_countable(rows: Array) -> None:
     """Refuse numbers of rows that went beyond what is counted, before anything changes."""
-    if (rows < 0).any() or (rows > MAX_ROWS).any():
+    if rows.size and not 0 <= rows.min() <= rows.max() <= MAX_ROWS:
         msg = "More than 2**62 rows of a class cannot be counted. Use smaller weights, or fewer rows."
         raise ValueError(msg)
 

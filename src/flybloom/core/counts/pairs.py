@@ -136,10 +136,11 @@ class PairCounts(Counts):
             undo = kernels.calls_for_block(winners, -weights, m, delta.n_threads, run) if sign < 0 else []
 
             def change() -> bool:
-                if kernels.run_calls(calls, self.triangle, run) < 0:
+                if kernels.run_calls(calls, self.triangle, run) < 0 or (sign < 0 and not self.by_class.take(batch)):
                     kernels.run_calls(undo, self.triangle, run)
                     return False
-                _kernels.count.add_counts(winners, batch.codes, weights, self.by_class.table, self.by_class.class_count)
+                if sign > 0:
+                    self.by_class.change_in_place(batch, 1)
                 return True
 
             self.edition += 1  # before, so that what is derived meanwhile is never taken for new
