@@ -319,5 +319,7 @@ def test_searches_are_reproducible(blobs):
 
 def test_an_unknown_profile_is_refused(blobs):
     """With those that exist."""
-    with pytest.raises(ValueError, match=r"must be one of \['quick', 'standard', 'full'\]. Got 'fast' instead"):
+    with pytest.raises(
+        ValueError, match=r"must be one of \['quick', 'images', 'standard', 'full'\]. Got 'fast' instead"
+    ):
         best_of(BASELINES["LR"], "fast", *blobs, [], 0)

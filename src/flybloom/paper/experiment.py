@@ -36,6 +36,8 @@ class Check:
         Whether this run agrees.
     note : str
         Why not, or what to know.
+    within_noise : bool
+        Whether a figure that falls short does so by no more than its own uncertainty.
     """
 
     claim: str
@@ -43,6 +45,7 @@ class Check:
     ours: str
     holds: bool
     note: str = ""
+    within_noise: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from flybloom.paper.profile import caution
 from flybloom.paper.registry import EXPERIMENTS
 from flybloom.paper.run import RESULT
 
+VERDICTS = {"yes": "yes", "noise": "within noise", "no": "**no**"}
 MAX_ROWS = 20  # a longer table is folded away
 HEAD = """\
 # The paper, reproduced
@@ -68,6 +69,7 @@ def html(parts: list[dict[str, Any]], folder: Path, profile: str) -> str:
         "caution": caution(profile),
         "max_rows": MAX_ROWS,
         "held_of": held_of,
+        "verdict_of": verdict_of,
         "picture": picture,
     }
     return render_page("flybloom.paper", "paper", context, (cell,))
@@ -108,9 +110,7 @@ def _markdown_part(part: dict[str, Any]) -> list[str]:
     lines += [f"![{experiment.title}]({experiment.name}/{name}.png)" for name in part["figures"]]
     if part["checks"]:
         header = ["statement", "paper", "here", "holds", "note"]
-        rows = [
-            [c["claim"], c["theirs"], c["ours"], "yes" if c["holds"] else "**no**", c["note"]] for c in part["checks"]
-        ]
+        rows = [[c["claim"], c["theirs"], c["ours"], VERDICTS[verdict_of(c)], c["note"]] for c in part["checks"]]
         lines += ["", *_markdown_table(header, rows)]
     for table in part["tables"]:
         if len(table["rows"]) <= MAX_ROWS:
@@ -124,9 +124,18 @@ def _markdown_table(header: list[str], rows: list[list[Any]]) -> list[str]:
     return ["| " + " | ".join(str(value).replace("|", "\\|") for value in line) + " |" for line in lines]
 
 
+def verdict_of(check: dict[str, Any]) -> str:
+    """Return what is said of a check: yes, noise, or no."""
+    return "yes" if check["holds"] else "noise" if check.get("within_noise") else "no"
+
+
 def held_of(checks: list[dict[str, Any]]) -> str:
-    """Return how many of the checks hold; words where there was nothing to check."""
-    return f"{sum(check['holds'] for check in checks)} of {len(checks)}" if checks else "nothing to check"
+    """Return how many of the checks hold, and how many within noise; words where there was nothing to check."""
+    if not checks:
+        return "nothing to check"
+    verdicts = [verdict_of(check) for check in checks]
+    held = f"{verdicts.count('yes')} of {len(checks)}"
+    return f"{held}, {verdicts.count('noise')} within noise" if "noise" in verdicts else held
 
 
 def cell(value: Any) -> str:

@@ -60,7 +60,7 @@ def command(
             )
         outcomes += [_outcome(name, check) for check in summary.checks]
     page = paper.write_page(folder, profile)
-    held = sum(outcome["holds"] for outcome in outcomes)
+    held = sum(outcome["holds"] is True for outcome in outcomes)
     facts = {"page": str(page), "checks": len(outcomes), "hold": held if outcomes else None, **watch.facts()}
     if json:
         print_result({**facts, "caution": paper.caution(profile), "outcomes": outcomes}, as_json=True)
@@ -89,7 +89,8 @@ def _settings(item: str, profile: str) -> dict[str, dict[str, Any]]:
 
 def _outcome(name: str, check: Check) -> dict[str, Any]:
     """Return what is printed of a check."""
-    return {"experiment": name, "claim": check.claim, "paper": check.theirs, "here": check.ours, "holds": check.holds}
+    holds = "within noise" if check.within_noise and not check.holds else check.holds
+    return {"experiment": name, "claim": check.claim, "paper": check.theirs, "here": check.ours, "holds": holds}
 
 
 def _table(outcomes: list[dict[str, Any]], width: int = WIDTH) -> Iterator[str]:
