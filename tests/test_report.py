@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_matrix, log_loss
 from sklearn.neighbors import KNeighborsClassifier
 
-from flybloom import FlyBloomClassifier
+from flybloom import FlyBloomClassifier, FlyRidgeClassifier
 from flybloom.report import facts, render, report
 from flybloom.report.html import number, percent, size
 from flybloom.report.images import grey_image, heat_image
@@ -276,9 +276,35 @@ def test_numbers_are_written_for_people():
     ]
 
 
+@pytest.mark.parametrize("alpha", ["gcv", 0.3])
+def test_pairs_of_winners_have_a_section_of_their_own(digits, test_rows, alpha):
+    """The penalty and what was tried instead of novelty; similarity of scores instead of filters."""
+    X, y = digits
+    model = FlyRidgeClassifier(512, alpha=alpha, random_state=0).fit(X[:1000], y[:1000])
+    found = facts(model, *test_rows, image_shape=(8, 8))
+    assert found["scores"]["accuracy"] == accuracy_score(test_rows[1], model.predict(test_rows[0]))
+    assert found["novelty"] is None
+    assert found["similarity"]["scores"] == model.class_similarity().round(6).tolist()
+    penalty = found["penalty"]
+    assert (penalty["alpha"], penalty["is_chosen"]) == (model.alpha_, alpha == "gcv")
+    assert [[point["alpha"], point["gcv"]] for point in penalty["tried"]] == model.gcv_.tolist()
+    assert found["calibration"]["temperature"] == model.temperature_
+    assert found["sizes"]["bytes"] == model.counts_.nbytes + 512 * 513 // 2 * 4
+    page = Page(render(json.loads(json.dumps(found))))
+    assert "Weights" in page.texts
+    assert not {"Novelty", "background"} & set(page.texts)
+    assert ("polyline" in page.tags) == (alpha == "gcv")
+    tabular = facts(model, test_rows[0], test_rows[1])
+    shares = model.explain(test_rows[0][:1], 3) - model.explain(test_rows[0][:1], 5)
+    assert shares.shape == (1, 64)
+    assert all(example["features"] for pair in tabular["pairs"] for example in pair["examples"])
+
+
 def test_what_cannot_be_reported_is_refused(model, test_rows, digits):
     """Other models, and images of another size."""
-    with pytest.raises(TypeError, match=r"must be a FlyBloomClassifier. Got KNeighborsClassifier instead"):
+    with pytest.raises(
+        TypeError, match=r"must be a FlyBloomClassifier or a FlyRidgeClassifier. Got KNeighborsClassifier instead"
+    ):
         facts(KNeighborsClassifier().fit(*digits), *test_rows)
     with pytest.raises(ValueError, match=r"must multiply to the 64 features of X. Got \(7, 8\) instead"):
         facts(model, *test_rows, image_shape=(7, 8))

@@ -186,7 +186,9 @@ def test_every_kind_does_what_it_can():
     for model in ("model.fly", "usual.fly", "open.fly", "best.fly", "small.fly"):
         assert "Expected a model of `flybloom train --kind pairs`" in run("export", model, "-o", "x.fly", code=4)
     assert "Expected models of one kind" in run("merge", "model.fly", "pairs.fly", "-o", "x.fly", code=5)
-    assert "Expected a FlyBloomClassifier" in run("report", "pairs.fly", "-d", "rows.csv", "-t", "label", code=4)
+    assert "Expected a FlyBloomClassifier" in run("report", "usual.fly", "-d", "rows.csv", "-t", "label", code=4)
+    told = json.loads(run("report", "pairs.fly", "-d", "rows.csv", "-t", "label", "--json"))
+    assert told["penalty"]["alpha"] == flybloom.load("pairs.fly").alpha_
 
 
 @pytest.mark.usefixtures("files")

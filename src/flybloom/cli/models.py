@@ -15,7 +15,7 @@ from flybloom.cli.sources import check_output, for_each_block, look_at, open_sou
 from flybloom.exceptions import ModelFileError
 
 if TYPE_CHECKING:
-    from flybloom import FlyBloomClassifier
+    from flybloom import FlyBloomClassifier, FlyRidgeClassifier
     from flybloom.blocks import Blocks
 
 
@@ -43,13 +43,16 @@ def load_predictor(path: Path, n_jobs: int = 1) -> Any:
     return _loaded(path, n_jobs, ("predict",), "a model that predicts, as `flybloom train` makes it")
 
 
-def load_classifier(path: Path, n_jobs: int = 1) -> FlyBloomClassifier:
-    """Load a model of counts by class, or the best one that a search has found."""
-    from flybloom import FlyBloomClassifier  # noqa: PLC0415 - heavy
+def load_classifier(path: Path, n_jobs: int = 1) -> FlyBloomClassifier | FlyRidgeClassifier:
+    """Load a model of counts by class or of pairs, or the best one that a search has found."""
+    from flybloom import FlyBloomClassifier, FlyRidgeClassifier  # noqa: PLC0415 - heavy
 
     model = inside(load_any(path)[0])
-    if not isinstance(model, FlyBloomClassifier):
-        msg = f"{path} is a {type(model).__name__}. Expected a FlyBloomClassifier. Choose another file."
+    if not isinstance(model, FlyBloomClassifier | FlyRidgeClassifier):
+        msg = (
+            f"{path} is a {type(model).__name__}. Expected a FlyBloomClassifier or a FlyRidgeClassifier. "
+            "Choose another file."
+        )
         raise ModelFileError(msg)
     model.set_params(n_jobs=n_jobs)
     return model

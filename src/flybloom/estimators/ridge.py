@@ -127,6 +127,9 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
     alpha_ : float
         The penalty, as a multiple of the mean eigenvalue; derived.
 
+    gcv_ : ndarray of shape (n_tried, 2)
+        Penalties that were tried, ascending, and their generalised cross-validation; derived.
+
     temperature_ : float
         What scores are divided by before the softmax of `predict_proba`: that of least log-loss on rows of `fit` left
         out.
@@ -404,6 +407,11 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
     def alpha_(self) -> float:
         """The penalty, as a multiple of the mean eigenvalue; derived from the counts."""
         return self._current().alpha
+
+    @property
+    def gcv_(self) -> Array:
+        """Penalties that were tried, and their generalised cross-validation: shape (n_tried, 2)."""
+        return np.array(self._current().gcv, np.float64).reshape(-1, 2)
 
     @property
     def temperature_(self) -> float:

@@ -19,7 +19,7 @@ def report(
 
     Parameters
     ----------
-    model : FlyBloomClassifier
+    model : FlyBloomClassifier or FlyRidgeClassifier
         A fitted classifier.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Test rows.

@@ -19,7 +19,7 @@ class Answers(NamedTuple):
     """What a model says of each row."""
 
     predicted: Array  # the label
-    novelty: Array  # to the nearest class
+    novelty: Array | None  # to the nearest class, where the model knows novelty
     confidence: Array  # the largest probability
     own_probability: Array  # that of the true label, NaN where it was never learned
     seconds: float  # that predicting took
@@ -35,12 +35,14 @@ def answers(model: Any, X: Any, own: Codes) -> Answers:
         start = time.perf_counter()
         predicted.append(model.predict(rows))
         seconds += time.perf_counter() - start
-        novelty.append(model.novelty(rows).min(axis=1))
+        if hasattr(model, "novelty"):
+            novelty.append(model.novelty(rows).min(axis=1))
         probability = model.predict_proba(rows)
         confidence.append(probability.max(axis=1))
         known = np.flatnonzero(own[block] >= 0)
         of_own[block][known] = probability[known, own[block][known]]
-    return Answers(np.concatenate(predicted), np.concatenate(novelty), np.concatenate(confidence), of_own, seconds)
+    nearest = np.concatenate(novelty) if novelty else None
+    return Answers(np.concatenate(predicted), nearest, np.concatenate(confidence), of_own, seconds)
 
 
 def taken(X: Any, which: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a report reads off the counts of a model: for all classes what costs little, for a few what costs a lot."""
+"""What a report says of counts by class alone: for all classes what costs little, for a few what costs a lot."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from flybloom.core.readout.class_weight import class_weights
 from flybloom.core.readout.similarity import cosine_similarity
 from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
 
-KINDS = ("filters", "familiarity")  # of similarity
 VALUES_AT_ONCE = 2**23  # weights that are in memory at the same time
 
 
@@ -25,11 +24,23 @@ class ClassFilters:
         The fitted classifier.
     """
 
+    kinds = ("filters", "familiarity")  # of similarity; the last one tells which pairs are hard
+
     def __init__(self, model: Any) -> None:
+        self._model, self.temperature = model, float(model.temperature)
+        self.n_bytes = int(model.counts_.nbytes)
         self._counts, class_count = model.counts_.T, model.class_count_
         weights = class_weights(model.class_weight, model.classes_, class_count)
         self._bits = step_bits(model.decay, int(class_count.max(initial=0)), weights)
         self._table = table_by_class(model.decay, class_count, weights, self._bits)
+
+    def explain(self, X: Any, labels: Array) -> Array:
+        """Return how much each feature speaks for a class."""
+        shares: Array = self._model.explain(X, labels, kind="familiarity")
+        return shares
+
+    def penalty(self) -> None:
+        """Return nothing: there are no weights that would be shrunk."""
 
     def similarity(self, classes: Array, kind: str) -> Array:
         """Return ``model.class_similarity()`` of some classes, given by their positions."""

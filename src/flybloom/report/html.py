@@ -11,6 +11,7 @@ from flybloom.report.images import grey_image, heat_image
 
 MAX_CELLS = 26  # classes up to which a matrix is a table; beyond, a picture
 MAX_ROWS = 200  # of the table of classes
+DECIMALS = {"filters": ".3f", "familiarity": ".2f", "scores": ".3f"}  # of similarities
 ACCENT = int(LIGHT["accent"][1:3], 16), int(LIGHT["accent"][3:5], 16), int(LIGHT["accent"][5:], 16)
 
 
@@ -47,9 +48,11 @@ def render(facts: dict[str, Any]) -> str:
             of: _matrix(
                 facts["similarity"]["labels"], facts["similarity"][of], _spread(facts["similarity"][of]), decimals
             )
-            for of, decimals in (("filters", ".3f"), ("familiarity", ".2f"))
+            for of, decimals in DECIMALS.items()
+            if of in facts["similarity"]
         },
-        "novelty_bars": _novelty_bars(facts["novelty"]),
+        "novelty_bars": _novelty_bars(facts["novelty"]) if facts["novelty"] else [],
+        "penalty_points": _penalty_points(facts["penalty"]) if facts["penalty"] else [],
         "calibration_bars": _calibration_bars(facts["calibration"]),
     }
     return render_page("flybloom.report", "report", context, (number, percent, size, grey_image))
@@ -142,4 +145,20 @@ def _calibration_bars(calibration: dict[str, Any]) -> list[dict[str, Any]]:
         {"at": i / len(calibration["rows"]), "rows": rows, "confidence": confidence, "accuracy": accuracy}
         for i, (rows, confidence, accuracy) in enumerate(bins)
         if rows
+    ]
+
+
+def _penalty_points(penalty: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the penalties that were tried, from 0, the smallest, to 1, and their errors from 0, the least, to 1."""
+    tried = penalty["tried"]
+    if not tried:
+        return []
+    at = np.log10([point["alpha"] for point in tried])
+    error = np.array([point["gcv"] for point in tried], np.float64)
+    error = np.where(np.isfinite(error), error, error[np.isfinite(error)].max(initial=0.0))
+    x, y = (values - values.min() for values in (at, error))
+    x, y = x / (x.max() or 1.0), y / (y.max() or 1.0)
+    return [
+        {**point, "x": float(x[i]), "y": float(y[i]), "is_taken": point["alpha"] == penalty["alpha"]}
+        for i, point in enumerate(tried)
     ]

@@ -16,9 +16,10 @@ from flybloom._internal.typing import Array, Codes
 from flybloom._internal.validation import NamedRows, check_labels
 from flybloom.core.counts.columns import codes_of, unite
 from flybloom.report.answers import Answers, Confusion, answers, as_array, taken
-from flybloom.report.class_filters import KINDS, ClassFilters
+from flybloom.report.class_filters import ClassFilters
+from flybloom.report.pair_weights import PairWeights
 
-FORMAT = 2
+FORMAT = 3
 """Version of the dictionary's layout."""
 
 MAX_CLASSES = 100  # of which pairs are shown: what is said of all pairs would grow with the square of the classes
@@ -36,7 +37,7 @@ def facts(
 
     Parameters
     ----------
-    model : FlyBloomClassifier
+    model : FlyBloomClassifier or FlyRidgeClassifier
         A fitted classifier.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Test rows.
@@ -50,8 +51,9 @@ def facts(
     Returns
     -------
     dict
-        Scores, classes, confusion, similarity, hardest pairs, calibration, novelty, sizes, parameters and timings.
-        Confusion and similarity are those of at most 100 classes: the ones most often mistaken for each other.
+        Scores, classes, confusion, similarity, hardest pairs, calibration, novelty, penalty, sizes, parameters and
+        timings. Pairs of winners have no novelty, counts by class alone no penalty: these are None then. Confusion and
+        similarity are those of at most 100 classes: the ones most often mistaken for each other.
 
     Examples
     --------
@@ -67,7 +69,10 @@ def facts(
     [('2', '8', 5), ('3', '8', 5)]
     """
     if not (is_classifier(model) and hasattr(model, "class_similarity")):
-        msg = f"The 'model' parameter must be a FlyBloomClassifier. Got {type(model).__name__} instead."
+        msg = (
+            "The 'model' parameter must be a FlyBloomClassifier or a FlyRidgeClassifier. "
+            f"Got {type(model).__name__} instead."
+        )
         raise TypeError(msg)
     check_is_fitted(model)
     y = check_labels(y)
@@ -84,19 +89,20 @@ def facts(
     truth = codes_of(y, labels)
     told = answers(model, X, classes[truth])
     predicted = codes_of(told.predicted, labels)
-    confusion, filters = Confusion(truth, predicted, labels.size), ClassFilters(model)
+    confusion = Confusion(truth, predicted, labels.size)
+    own = ClassFilters(model) if hasattr(model, "novelty") else PairWeights(model)
     shown = confusion.most_confused(MAX_CLASSES)
     learned = shown[classes[shown] >= 0]  # those of them that can be compared
-    similarity = {kind: filters.similarity(classes[learned], kind) for kind in KINDS}
-    hardest = _hardest(learned, confusion, similarity["familiarity"])
+    similarity = {kind: own.similarity(classes[learned], kind) for kind in own.kinds}
+    hardest = _hardest(learned, confusion, similarity[own.kinds[-1]])
     names = [str(label) for label in labels]
     return {
         "format": FORMAT,
-        "title": title or "Report on a FlyBloomClassifier",
+        "title": title or f"Report on a {type(model).__name__}",
         "scores": _scores(truth, predicted, told, confusion),
         "labels": [names[i] for i in shown],
         "omitted_classes": int(labels.size - shown.size),
-        "classes": _classes(model, names, classes, confusion, filters),
+        "classes": _classes(model, names, classes, confusion, own),
         "confusion": confusion.table(shown).tolist(),
         "similarity": {
             "labels": [names[i] for i in learned],
@@ -108,14 +114,15 @@ def facts(
                 "b": names[j],
                 "similarity": value,
                 "mistakes": n_mistakes,
-                "examples": _examples(model, X, labels, truth, predicted, (i, j), image_shape),
+                "examples": _examples(model, own, X, labels, truth, predicted, (i, j), image_shape),
             }
             for i, j, n_mistakes, value in hardest
         ],
-        "calibration": _calibration(model, told, truth == predicted),
-        "novelty": _novelty(told.novelty, truth == predicted),
+        "calibration": _calibration(own.temperature, told, truth == predicted),
+        "novelty": None if told.novelty is None else _novelty(told.novelty, truth == predicted),
+        "penalty": own.penalty(),
         "data": {"rows": len(y), "features": int(model.n_features_in_), "classes": len(np.unique(y))},
-        "sizes": _sizes(model),
+        "sizes": _sizes(model, own.n_bytes),
         "parameters": {name: _plain(value) for name, value in sorted(model.get_params().items())},
         "timings": {"predict_seconds": told.seconds, "rows_per_second": len(y) / max(told.seconds, 1e-9)},
     }
@@ -136,10 +143,10 @@ def _scores(truth: Codes, predicted: Codes, told: Answers, confusion: Confusion)
 
 
 def _classes(
-    model: Any, names: list[str], classes: Codes, confusion: Confusion, filters: ClassFilters
+    model: Any, names: list[str], classes: Codes, confusion: Confusion, own: ClassFilters | PairWeights
 ) -> list[dict[str, Any]]:
     """Return for each label how many rows it has, how well it is told, and how full its filter is."""
-    (occupancy, background), class_count = filters.fill(), model.class_count_
+    (occupancy, background), class_count = own.fill(), model.class_count_
     records = []
     for i, (label, at) in enumerate(zip(names, classes.tolist(), strict=True)):
         tested, given, right = (int(n[i]) for n in (confusion.n_tested, confusion.n_told, confusion.n_right))
@@ -152,7 +159,7 @@ def _classes(
                 "recall": right / tested if tested else None,
                 "precision": right / given if given else None,
                 "occupancy": None if at < 0 else float(occupancy[at]),
-                "background": None if at < 0 else float(background[at]),
+                "background": None if at < 0 or background is None else float(background[at]),
                 "load": theory.filter_load(learned, model.n_components_, model.n_winners_),
             }
         )
@@ -170,7 +177,14 @@ def _hardest(shown: Codes, confusion: Confusion, similarity: Array) -> list[tupl
 
 
 def _examples(
-    model: Any, X: Any, labels: Array, truth: Codes, predicted: Codes, pair: tuple[int, int], image_shape: Any
+    model: Any,
+    own: ClassFilters | PairWeights,
+    X: Any,
+    labels: Array,
+    truth: Codes,
+    predicted: Codes,
+    pair: tuple[int, int],
+    image_shape: Any,
 ) -> list[dict[str, Any]]:
     """Return rows that were mistaken: as images, or with the features that spoke most for the mistake."""
     is_mistaken = (truth != predicted) & np.isin(truth, pair) & np.isin(predicted, pair)
@@ -178,7 +192,7 @@ def _examples(
     if at.size == 0:
         return []
     chosen, right, wrong = taken(X, at), labels[truth[at]], labels[predicted[at]]
-    differences = model.explain(chosen, wrong, kind="familiarity") - model.explain(chosen, right, kind="familiarity")
+    differences = own.explain(chosen, wrong) - own.explain(chosen, right)
     names = getattr(model, "feature_names_in_", [f"feature {f}" for f in range(model.n_features_in_)])
     examples = []
     for n, (row, values, difference) in enumerate(zip(at, as_array(chosen), differences, strict=True)):
@@ -194,7 +208,7 @@ def _examples(
     return examples
 
 
-def _calibration(model: Any, told: Answers, is_right: Array) -> dict[str, Any]:
+def _calibration(temperature: float, told: Answers, is_right: Array) -> dict[str, Any]:
     """Return in bins of confidence how often the label is right; and the mean gap between the two."""
     found = reliability(told.confidence, is_right)
     return {
@@ -203,7 +217,7 @@ def _calibration(model: Any, told: Answers, is_right: Array) -> dict[str, Any]:
         "accuracy": [None if math.isnan(value) else value for value in found.accuracy.tolist()],
         "expected_error": found.error,
         "mean_confidence": float(told.confidence.mean()),
-        "temperature": float(model.temperature),
+        "temperature": temperature,
     }
 
 
@@ -218,7 +232,7 @@ def _novelty(novelty: Array, is_right: Array) -> dict[str, Any]:
     }
 
 
-def _sizes(model: Any) -> dict[str, Any]:
+def _sizes(model: Any, n_bytes: int) -> dict[str, Any]:
     """Return how large the model is."""
     return {
         "features": int(model.n_features_in_),
@@ -227,7 +241,7 @@ def _sizes(model: Any) -> dict[str, Any]:
         "winners": int(model.n_winners_),
         "classes": int(model.classes_.size),
         "rows_learned": int(model.class_count_.sum()),
-        "bytes": int(model.counts_.nbytes),
+        "bytes": n_bytes,
         "seed": int(model.seed_),
     }
 
