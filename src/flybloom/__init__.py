@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from flybloom.estimators.ridge import FlyRidgeClassifier
     from flybloom.estimators.transformers import RelevanceScaler, SoftBins
     from flybloom.estimators.tuning import FlyBloomClassifierCV
+    from flybloom.estimators.window import SlidingWindow
     from flybloom.files.model_file import load
     from flybloom.learning.train import train
 
@@ -32,6 +33,7 @@ __all__ = [
     "FrozenClassifier",
     "OpenSetClassifier",
     "RelevanceScaler",
+    "SlidingWindow",
     "SoftBins",
     "load",
     "read_blocks",
@@ -51,6 +53,7 @@ _MODULES = {
     "FrozenClassifier": "flybloom.estimators.frozen",
     "OpenSetClassifier": "flybloom.estimators.open_set",
     "RelevanceScaler": "flybloom.estimators.transformers",
+    "SlidingWindow": "flybloom.estimators.window",
     "SoftBins": "flybloom.estimators.transformers",
     "load": "flybloom.files.model_file",
     "read_blocks": "flybloom.blocks",

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 from flybloom import _kernels
 from flybloom._internal.typing import Array, CountTable, Features
 from flybloom._internal.validation import check_labels, check_rows, check_weights, resolve_seed
-from flybloom.core.counts.base import Counts
+from flybloom.core.counts.base import Counts, Won
 from flybloom.core.counts.shared import Shared, SharedOnDemand
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
@@ -216,6 +216,67 @@ class CountingEstimator(FlyEstimator):
                 "more_rows": counts.n_bytes if is_outgrown else 0,
             }
 
+    def check_block(self, learned: Learned, X: Any, y: Any, sample_weight: Any = None) -> Block:
+        """Return rows that are hashed as those before, checked.
+
+        Parameters
+        ----------
+        learned : Learned
+            What was learned.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or None
+            Their labels, where there are labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers.
+
+        Returns
+        -------
+        Block
+            The rows, with labels and weights.
+        """
+        rows = check_rows(X, type(self).__name__, learned.hasher.encoder)
+        n_rows = rows.shape[0]
+        return Block(rows, self._check_labels(y, n_rows), check_weights(sample_weight, n_rows))
+
+    def held_rows(self) -> Block | None:
+        """Return all rows so far while they are too few to fix how they are hashed.
+
+        Returns
+        -------
+        Block or None
+            The rows, or None before the first and after the last of them.
+        """
+        learned = self._sharing.value
+        return None if learned is None or learned.held is None else learned.held.block
+
+    def exchange(self, came: Won, went: Won) -> None:
+        """Count rows whose winners are known and take away others, both or neither; one learner at a time.
+
+        Parameters
+        ----------
+        came : Won
+            Rows to count.
+        went : Won
+            Rows that were counted before.
+        """
+        shared, learned = self._sharing, self._learned()
+        counts, delta = learned.counts, learned.counts.count_won(came)
+        if not shared.exchange(counts, delta, counts.count_won(went, sign=-1)):
+            counts = counts.plus(delta, owned=True)
+            counts = counts.minus(counts.count_won(went, sign=-1))
+            shared.replace(learned._replace(counts=counts))
+
+    def replace_counts(self, counts: Counts) -> None:
+        """Hold other counts of rows that are hashed alike.
+
+        Parameters
+        ----------
+        counts : Counts
+            The counts.
+        """
+        self._sharing.replace(self._learned()._replace(counts=counts), is_own=False)
+
     def judge(self, learned: Learned, block: Block, begin: int) -> Array | None:  # noqa: ARG002
         """Return what is to be known of learned rows to choose it, a row for each.
 
@@ -387,7 +448,7 @@ class CountingEstimator(FlyEstimator):
             learned = shared.value
             if not anew and learned is not None and learned.held is None:  # how rows are hashed is fixed
                 self._check_parameters()
-                block = self._check_block(learned, X, y, sample_weight)
+                block = self.check_block(learned, X, y, sample_weight)
                 self._change(shared, learned, block, 1, **known)
                 return block
             with self.learning(anew=anew) as session:
@@ -397,12 +458,6 @@ class CountingEstimator(FlyEstimator):
                 else:
                     session.learn_first(block, self.tuned_with, **known)
         return block
-
-    def _check_block(self, learned: Learned, X: Any, y: Any, sample_weight: Any) -> Block:
-        """Return rows that are hashed as those before, checked."""
-        rows = check_rows(X, type(self).__name__, learned.hasher.encoder)
-        n_rows = rows.shape[0]
-        return Block(rows, self._check_labels(y, n_rows), check_weights(sample_weight, n_rows))
 
     def _change(self, shared: Shared[Learned | None], learned: Learned, block: Block, sign: int, **known: Any) -> None:
         """Count rows, or with the sign -1 take them away; in place where they are few and nobody looks."""
@@ -438,11 +493,11 @@ class CountingEstimator(FlyEstimator):
             if learned.held is not None:
                 self._forget_held(learned, learned.held, X, y, sample_weight)
                 return
-            self._change(shared, learned, self._check_block(learned, X, y, sample_weight), -1)
+            self._change(shared, learned, self.check_block(learned, X, y, sample_weight), -1)
 
     def _forget_held(self, learned: Learned, held: Held, X: Any, y: Any, sample_weight: Any) -> None:
         """Take rows out of those that are held back."""
-        block = self._check_block(learned, X, y, sample_weight)
+        block = self.check_block(learned, X, y, sample_weight)
         if learned.counts.needs_positions:
             learned.counts.counter(block.labels, block.weights, sign=-1)  # says what is missing
             msg = "Rows that are held back cannot be forgotten by their positions. Learn more rows first, see warm_up."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -11,6 +11,19 @@ from flybloom._internal.typing import Array, Weights, Winners
 
 MAX_ROWS = 2**62
 """Rows that can be counted, so that the sum of two counts stays within 64 bits."""
+
+
+class Won(NamedTuple):
+    """All that counts see of rows: enough to count them again, or to take them away."""
+
+    winners: Winners  # ascending
+    labels: Array | None
+    weights: Weights
+
+    def only(self, rows: slice | Array) -> Won:
+        """Return some of the rows."""
+        labels = None if self.labels is None else self.labels[rows]
+        return Won(self.winners[rows], labels, self.weights[rows])
 
 
 class Counter(ABC):
@@ -56,6 +69,12 @@ class Counts(ABC):
     @abstractmethod
     def counter(self, labels: Any, weights: Weights, *, sign: int = 1) -> Counter:
         """Begin to count rows; with the sign -1, to take them away. Labels that cannot be are refused here."""
+
+    def count_won(self, won: Won, *, sign: int = 1) -> Any:
+        """Return what rows change whose winners are known; nothing changes yet."""
+        counter = self.counter(won.labels, won.weights, sign=sign)
+        counter.add(slice(0, len(won.weights)), won.winners.astype(np.uint32, copy=False))
+        return counter.delta()
 
     @abstractmethod
     def plus(self, delta: Any, *, owned: bool = False) -> Self:

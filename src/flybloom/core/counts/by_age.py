@@ -120,7 +120,7 @@ class AgeCounts(Counts):
         """
         n_rows = weights.size
         if self.epoch is None:
-            return _AgeCounter(self, np.zeros(n_rows, np.int64), weights, self.clock, n_rows)
+            return _AgeCounter(self, np.zeros(n_rows, np.int64), weights, self.clock, int(weights.sum()))
         clock = self.clock
         if labels is None and sign > 0:
             labels = np.arange(clock, clock + n_rows)

@@ -72,6 +72,22 @@ class Shared(Generic[T]):
         with self.looking:
             return not self._readers and not self._is_handed_out and counts.change_in_place(delta, sign)
 
+    def exchange(self, counts: Counts, came: Any, went: Any) -> bool:
+        """Change counts in place by two deltas, one that comes and one that goes; both, or neither.
+
+        Only for who holds `learning`, and where no signal can interrupt.
+        """
+        with self.looking:
+            if self._readers or self._is_handed_out or not counts.change_in_place(came, 1):
+                return False
+            is_done = False
+            try:
+                is_done = counts.change_in_place(went, -1)
+            finally:
+                if not is_done:
+                    counts.change_in_place(came, -1)
+            return is_done
+
     def renew(self) -> None:
         """Forget who reads and who learns: in a copied process they are threads that stayed behind."""
         self.learning, self.deriving, self.looking, self._readers = RLock(), Lock(), Lock(), set()

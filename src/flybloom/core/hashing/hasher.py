@@ -74,14 +74,14 @@ class Hasher:
         with _kernels.float_mode.SmallFloatsKept():
             for_each_block(work, X.shape[0], X.shape[1], n_jobs)
 
-    def winners(self, X: Features, n_jobs: int | None = None) -> Winners:
-        """Return the winners of all rows, the largest sum first."""
+    def winners(self, X: Features, n_jobs: int | None = None, *, ordered: bool = True) -> Winners:
+        """Return the winners of all rows, the largest sum first, or else in ascending order."""
         winners: Winners = np.empty((X.shape[0], self.n_winners), np.uint32)
 
         def keep(block: slice, some: Winners) -> None:
             winners[block] = some
 
-        self.for_each_block(X, keep, n_jobs)
+        self.for_each_block(X, keep, n_jobs, ordered=ordered)
         return winners
 
     @cached_property

@@ -1,0 +1,177 @@
+"""What a window must be able to forget: the winners of its rows, as small whole numbers, and no row."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+from flybloom.core.counts.base import Won
+from flybloom.core.counts.columns import codes_of, unite
+from flybloom.core.counts.label_json import labels_from_json, labels_to_json
+
+SMALL = 2**16  # components whose numbers fit into 16 bits
+ARRAYS = ("kept_winners", "kept_codes", "kept_weights", "kept_times")
+
+
+class _Rows(NamedTuple):
+    """Arrays with room for more rows than there are; those from `begin` to `end` are kept."""
+
+    winners: Array
+    codes: Array  # of the labels among `classes`
+    weights: Array
+    times: Array
+    classes: Array | None  # sorted; None where rows have no labels
+    begin: int
+    end: int
+
+
+class KeptWinners:
+    """Winners, labels, weights and times of rows, in the order in which they came.
+
+    All of it is one value that is replaced at once. Rows are first written where nobody looks; `move` keeps them.
+
+    Parameters
+    ----------
+    n_components : int
+        Components of the hash.
+    n_winners : int
+        Winners of each row.
+    """
+
+    def __init__(self, n_components: int, n_winners: int) -> None:
+        dtype = np.uint16 if n_components <= SMALL else np.uint32
+        none = np.zeros(0, np.int32)
+        self._rows = _Rows(np.zeros((0, n_winners), dtype), none, none, np.zeros(0), None, 0, 0)
+
+    def __len__(self) -> int:
+        """Return how many rows are kept."""
+        return self._rows.end - self._rows.begin
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the arrays, the room for more rows included."""
+        rows = self._rows
+        return rows.winners.nbytes + rows.codes.nbytes + rows.weights.nbytes + rows.times.nbytes
+
+    @property
+    def times(self) -> Array:
+        """When each of the rows came."""
+        return self._rows.times[self._rows.begin : self._rows.end]
+
+    def oldest(self, n: int) -> Won:
+        """Return the first rows of those kept."""
+        return self._won(slice(self._rows.begin, self._rows.begin + n))
+
+    def write(self, won: Won, times: Array) -> None:
+        """Write rows behind those that are kept; they are not yet among them."""
+        rows = self._with_room(len(won.weights))
+        codes: Any = 0
+        if won.labels is not None:
+            rows = _with_classes(rows, won.labels)
+            assert rows.classes is not None  # noqa: S101 - just united
+            codes = codes_of(won.labels, rows.classes)
+        new = slice(rows.end, rows.end + len(won.weights))
+        rows.winners[new], rows.codes[new], rows.weights[new] = won.winners, codes, won.weights
+        rows.times[new] = times
+        self._rows = rows
+
+    def move(self, n_came: int, n_went: int) -> None:
+        """Keep rows that were written, and no longer the oldest ones."""
+        rows = self._rows
+        self._rows = rows._replace(begin=rows.begin + n_went, end=rows.end + n_came)
+
+    def copied(self) -> Self:
+        """Return the same rows, in arrays of their own."""
+        twin = object.__new__(type(self))
+        rows, kept = self._rows, slice(self._rows.begin, self._rows.end)
+        arrays = (rows.winners[kept].copy(), rows.codes[kept].copy(), rows.weights[kept].copy(), self.times.copy())
+        twin._rows = _Rows(*arrays, rows.classes, 0, len(self))
+        return twin
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return facts for JSON, and arrays."""
+        rows, kept = self._rows, slice(self._rows.begin, self._rows.end)
+        facts = {"classes": None if rows.classes is None else labels_to_json(rows.classes)}
+        small = (rows.codes[kept].astype(np.uint32), rows.weights[kept].astype(np.uint32))
+        return facts, dict(zip(ARRAYS, (rows.winners[kept], *small, rows.times[kept]), strict=True))
+
+    @classmethod
+    def from_parts(cls, n_components: int, n_winners: int, facts: Any, arrays: dict[str, Array]) -> Self:
+        """Return the rows of a file; ValueError where there can be none."""
+        kept = cls(n_components, n_winners)
+        empty = kept._rows
+        labels = facts.get("classes") if isinstance(facts, dict) else None
+        try:
+            classes = None if labels is None else labels_from_json(labels)
+        except (ValueError, TypeError, OverflowError) as error:
+            msg = f"the classes of its window are wrong ({error})"
+            raise ValueError(msg) from error
+        winners, codes, weights, times = (arrays.get(name) for name in ARRAYS)
+        n_classes = 1 if classes is None else classes.size
+        if (
+            winners is None
+            or codes is None
+            or weights is None
+            or times is None
+            or winners.dtype != empty.winners.dtype
+            or winners.ndim != 2  # noqa: PLR2004
+            or winners.shape[1] != n_winners
+            or codes.dtype.kind != "u"
+            or weights.dtype.kind != "u"
+            or times.dtype != np.float64
+            or not codes.shape == weights.shape == times.shape == winners.shape[:1]
+        ):
+            msg = "its window is not winners, a label, a weight and a time for each row"
+            raise ValueError(msg)
+        if (
+            (winners >= n_components).any()
+            or (winners[:, 1:] <= winners[:, :-1]).any()
+            or (codes >= n_classes).any()
+            or (weights > 2**29).any()
+            or not np.isfinite(times).all()
+            or (times[1:] < times[:-1]).any()
+        ):
+            msg = "its window has winners, labels or times that no rows have"
+            raise ValueError(msg)
+        kept._rows = _Rows(winners, codes.astype(np.int32), weights.astype(np.int32), times, classes, 0, len(weights))
+        return kept
+
+    def _won(self, some: slice) -> Won:
+        """Return rows as they are counted."""
+        rows = self._rows
+        labels = None if rows.classes is None else rows.classes[rows.codes[some]]
+        return Won(rows.winners[some], labels, rows.weights[some].astype(np.int64))
+
+    def _with_room(self, n: int) -> _Rows:
+        """Return the rows with room for so many more, in arrays twice as long as those kept if there is none."""
+        rows, n_kept = self._rows, len(self)
+        if rows.end + n <= len(rows.weights):
+            return rows
+        capacity, kept = 2 * (n_kept + n), slice(rows.begin, rows.end)
+        arrays: list[Array] = [rows.winners, rows.codes, rows.weights, rows.times]
+        larger = arrays  # rows move to the front where there is room for as many again
+        if capacity > len(rows.weights) or n_kept > rows.begin:
+            larger = [np.empty((capacity, *array.shape[1:]), array.dtype) for array in arrays]
+        for new, old in zip(larger, arrays, strict=True):
+            new[:n_kept] = old[kept]
+        winners, codes, weights, times = larger
+        return _Rows(winners, codes, weights, times, rows.classes, 0, n_kept)
+
+
+def _with_classes(rows: _Rows, labels: Array) -> _Rows:
+    """Return the rows with all labels among their classes; classes that no row has any more are left out."""
+    if rows.classes is None:
+        return rows._replace(classes=unite(np.empty(0), labels))
+    classes = unite(rows.classes, labels)
+    if classes is rows.classes:
+        return rows
+    kept = slice(rows.begin, rows.end)
+    present = np.unique(rows.codes[kept])
+    classes = unite(rows.classes[present], labels)
+    place = np.zeros(rows.classes.size, np.int32)
+    place[present] = codes_of(rows.classes[present], classes)
+    codes = rows.codes.copy()
+    codes[kept] = place[codes[kept]]
+    return rows._replace(classes=classes, codes=codes)

@@ -1,0 +1,543 @@
+"""A model of the last rows of a stream only: what leaves the window is forgotten exactly."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from copy import copy
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+
+from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
+from flybloom._internal.typing import Array
+from flybloom._internal.uninterrupted import uninterrupted
+from flybloom.core.counts.base import Won
+from flybloom.core.counts.generations import NEWEST, Generations
+from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
+from flybloom.core.counts.shared import SharedOnDemand
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.recipe import Block, joined
+from flybloom.estimators.counting import CountingEstimator
+from flybloom.files import model_file
+from flybloom.files.model_file import Parts, describe_inside, restore_inside
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+LIMITS = ("n_rows", "seconds", "half_life")
+
+
+class _Following(NamedTuple):
+    """A model, and what it must be able to forget; None until it is fixed how rows are hashed."""
+
+    model: CountingEstimator
+    memory: KeptWinners | Generations | None
+    early: Array  # when the rows came that the model holds back until then
+
+
+def _model_has(name: str) -> Callable[[Method], Method]:
+    """Return a decorator for methods that are there if the model inside has them."""
+    checked: Callable[[Method], Method] = available_if(lambda self: hasattr(self.model, name))
+    return checked
+
+
+class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A model that follows a stream: it knows the last rows, and has forgotten all others.
+
+    After every block the model equals, bit for bit, one that learned the rows of the window alone and hashes alike.
+    What must be forgotten one day is kept as the winners of each row, not as the row: ``2 * n_winners_`` bytes, or 4
+    times as many where there are more than 65536 components, and 16 for its label, weight and time. Memory has an end:
+    up to twice that for each row of the window and of a block. Learning costs a little more than without a window,
+    because rows are hashed once and counted twice.
+
+    How rows are hashed is fixed once, by the first rows (see `warm_up` of the model inside), and stays. Until it is
+    fixed, all rows that came are known.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier, FlyRidgeClassifier or FlyBloomNovelty
+        The model that learns; a clone of it does. With `recovery`, novelty fades by itself and needs no window.
+
+    n_rows : int or None, default=None
+        How many rows the window has. A row counts as one, whatever its weight; one of weight 0 is not there at all.
+
+    seconds : float or None, default=None
+        How old rows of the window may be, by the times given to `partial_fit`, or by the clock.
+
+    half_life : int or None, default=None
+        Instead of a window: after so many rows, a generation, all rows before weigh half as much; after eight
+        generations they are forgotten. Nothing is kept of single rows, but eight counts in place of one. The counts are
+        those of rows that weigh 128, 64, ... 1, whole numbers, and `decay` of the model inside is lowered to that unit.
+
+        Exactly one of the three must be given.
+
+    Attributes
+    ----------
+    model_ : estimator
+        The fitted model. It is there to be looked at; let only the window change it.
+
+    n_rows_in_window_ : int
+        How many rows the window has now; with `half_life`, those of the current generation.
+
+    See Also
+    --------
+    FlyBloomNovelty : With `recovery`, familiar rows become novel again.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifier, SlidingWindow
+    >>> X, y = load_digits(return_X_y=True)
+    >>> window = SlidingWindow(FlyBloomClassifier(encoding="none", random_state=0), n_rows=500)
+    >>> for i in range(0, 1700, 100):
+    ...     window = window.partial_fit(X[i : i + 100], y[i : i + 100])
+    >>> alone = FlyBloomClassifier(encoding="none", random_state=0).fit(X[1200:1700], y[1200:1700])
+    >>> bool((window.model_.counts_ == alone.counts_).all())
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "model": [HasMethods(["partial_fit", "predict"])],
+        "n_rows": [Interval(Integral, 1, None, closed="left"), None],
+        "seconds": [Interval(Real, 0, None, closed="neither"), None],
+        "half_life": [Interval(Integral, 1, None, closed="left"), None],
+    }
+    _guard = SharedOnDemand[None]()  # one learner at a time
+
+    def __init__(
+        self, model: Any, *, n_rows: int | None = None, seconds: float | None = None, half_life: int | None = None
+    ) -> None:
+        self.model = model
+        self.n_rows = n_rows
+        self.seconds = seconds
+        self.half_life = half_life
+
+    @fit_context
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, times: Any = None) -> Self:
+        """Forget everything, then learn the rows; the window has the last of them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows, in the order in which they came.
+        y : array-like of shape (n_samples,), default=None
+            Their labels, where the model has labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers; a row of weight 3 counts as three copies.
+        times : float or array-like of shape (n_samples,), default=None
+            When the rows came, in seconds; None for now. See `seconds`.
+
+        Returns
+        -------
+        SlidingWindow
+            The window itself.
+        """
+        with self._guard.learning:
+            model = self._new_model()
+            block = _learn(model, X, y, sample_weight, anew=True)
+            self._following = self._begin(model, block, _checked_times(times, len(block.weights), -math.inf))
+        return self
+
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, times: Any = None) -> Self:
+        """Learn a block of rows, and forget those that leave the window; both or nothing.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows, in the order in which they came.
+        y : array-like of shape (n_samples,), default=None
+            Their labels, where the model has labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers; a row of weight 3 counts as three copies.
+        times : float or array-like of shape (n_samples,), default=None
+            When the rows came, in seconds, not before those that came before; None for now. See `seconds`.
+
+        Returns
+        -------
+        SlidingWindow
+            The window itself.
+        """
+        with self._guard.learning:
+            following = self.__dict__.get("_following")
+            if following is None:
+                following = _Following(self._new_model(), None, np.zeros(0))
+            if following.memory is None:
+                self._following = self._warmed(following, X, y, sample_weight, times)
+                return self
+            model, memory = following.model, following.memory
+            with model.reading_learned() as learned:
+                block = model.check_block(learned, X, y, sample_weight)
+                won = _winners_of(block, learned.hasher, model.n_jobs)
+            if isinstance(memory, Generations):
+                self._fade(following, memory, won.only(block.weights > 0))
+            else:
+                came = _checked_times(times, len(won.weights), memory.times[-1] if len(memory) else -math.inf)
+                self._slide(model, memory, won.only(block.weights > 0), came[block.weights > 0])
+        return self
+
+    @_model_has("predict")
+    def predict(self, X: Any) -> Array:
+        """Return what the model of the window predicts.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        return np.asarray(self._fitted().predict(X))
+
+    @_model_has("predict_proba")
+    def predict_proba(self, X: Any) -> Array:
+        """Return what the model of the window says of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to 1; columns as in ``classes_``.
+        """
+        return np.asarray(self._fitted().predict_proba(X))
+
+    @_model_has("decision_function")
+    def decision_function(self, X: Any) -> Array:
+        """Return the scores of the model of the window.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray
+            As the model says.
+        """
+        return np.asarray(self._fitted().decision_function(X))
+
+    @_model_has("novelty")
+    def novelty(self, X: Any) -> Array:
+        """Return how novel rows are to the model of the window.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray
+            As the model says.
+        """
+        return np.asarray(self._fitted().novelty(X))
+
+    @_model_has("score")
+    def score(self, X: Any, y: Any) -> float:
+        """Return the score of the model of the window: for classifiers, the accuracy.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        float
+            The score.
+        """
+        return float(self._fitted().score(X, y))
+
+    @property
+    def model_(self) -> Any:
+        """The fitted model."""
+        return self._of_following("model_").model
+
+    @property
+    def classes_(self) -> Array:
+        """The labels of the window, sorted."""
+        return np.asarray(self._of_following("classes_").model.classes_)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features seen during fit."""
+        return int(self._of_following("n_features_in_").model.n_features_in_)
+
+    @property
+    def n_rows_in_window_(self) -> int:
+        """How many rows the window has now; with `half_life`, those of the current generation."""
+        following = self._of_following("n_rows_in_window_")
+        memory = following.memory
+        if memory is None:
+            return following.early.size
+        return memory.n_rows if isinstance(memory, Generations) else len(memory)
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return how many bytes of memory the window takes.
+
+        Returns
+        -------
+        dict
+            ``window``, what is kept to be forgotten, and what the model takes.
+        """
+        memory = self._of_following("memory_usage").memory
+        return {"window": 0 if memory is None else memory.n_bytes, **self._fitted().memory_usage()}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save model and window to a file, which `flybloom.load` reads.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to. A file that is there is replaced.
+        """
+        model_file.save(self, path)
+
+    def to_parts(self) -> Parts:
+        """Return what files hold: the model inside, and what it may have to forget.
+
+        Returns
+        -------
+        Parts
+            Facts for JSON, and arrays.
+        """
+        with self._guard.learning:  # model and window of one moment
+            self._fitted()
+            model, memory, early = self._following
+            inside, arrays = describe_inside(model)
+            facts, own = ({}, {"early_times": early}) if memory is None else memory.to_parts()
+        return Parts(None, {"inside": inside, "window": facts}, {**arrays, **own})
+
+    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
+        """Hold what a file says, and return the window itself; ValueError where none can have that.
+
+        Parameters
+        ----------
+        hasher : Hasher or None
+            Not used: the model inside has its own.
+        facts : dict
+            What JSON held.
+        arrays : dict of ndarray
+            The arrays.
+
+        Returns
+        -------
+        SlidingWindow
+            The window itself.
+        """
+        own = {name: values for name, values in arrays.items() if name in ARRAYS or name.startswith("generation_")}
+        early = arrays.get("early_times")
+        others = {name: values for name, values in arrays.items() if name not in own and name != "early_times"}
+        model: CountingEstimator = restore_inside(facts.get("inside"), others, type(self.model))
+        window = facts.get("window")
+        with model.reading_learned() as learned:
+            counts, hashes = learned.counts, learned.hasher
+            if learned.held is not None:
+                if early is None or own or early.shape != learned.held.block.weights.shape:
+                    msg = "it does not say when the rows came that it holds back"
+                    raise ValueError(msg)
+                self._following = _Following(model, None, early)
+                return self
+            memory: KeptWinners | Generations
+            if self.half_life is None:
+                memory = KeptWinners.from_parts(hashes.n_components, hashes.n_winners, window, own)
+                nothing = counts.minus(counts)
+                counted = nothing.plus(nothing.count_won(memory.oldest(len(memory)))) if len(memory) else nothing
+            else:
+                memory = Generations.from_parts(type(counts), hashes.n_components, hashes.n_winners, window, own)
+                counted = memory.total()
+            if not _are_equal(counted.to_parts(), counts.to_parts()):
+                msg = "its window does not hold the rows that its model has learned"
+                raise ValueError(msg)
+        self._following = _Following(model, memory, np.zeros(0))
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled or copied: a window of its own."""
+        with self._guard.learning:
+            state = {name: value for name, value in super().__getstate__().items() if name != "_guard"}
+            following = state.get("_following")
+            if following is not None:
+                memory = following.memory
+                memory = memory.copied() if isinstance(memory, KeptWinners) else memory
+                state["_following"] = following._replace(model=copy(following.model), memory=memory)
+        return state
+
+    def __sklearn_tags__(self) -> Any:
+        """Rows may be what the model takes."""
+        return get_tags(self.model)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """A window is fitted when its model is."""
+        return "_following" in self.__dict__
+
+    def _validate_params(self) -> None:
+        """Check what scikit-learn's constraints cannot say."""
+        super()._validate_params()
+        given = [name for name in LIMITS if getattr(self, name) is not None]
+        if len(given) != 1:
+            msg = (
+                f"SlidingWindow takes exactly one of {', '.join(LIMITS)}. Got {' and '.join(given) or 'none'} instead."
+            )
+            raise ValueError(msg)
+        if not isinstance(self.model, CountingEstimator):
+            msg = (
+                f"SlidingWindow needs a model that counts, such as FlyBloomClassifier. Got {type(self.model).__name__} "
+                "instead."
+            )
+            raise TypeError(msg)
+        if getattr(self.model, "recovery", None) is not None:
+            msg = "A model with recovery fades by itself. Use it without SlidingWindow, or set recovery=None."
+            raise ValueError(msg)
+
+    def _of_following(self, name: str) -> _Following:
+        """Return what is followed, for an attribute; before the first rows there is none."""
+        try:
+            following: _Following = self.__dict__["_following"]
+        except KeyError:
+            msg = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(msg) from None
+        return following
+
+    def _fitted(self) -> Any:
+        """Return the fitted model."""
+        following = self.__dict__.get("_following")
+        if following is None:
+            raise self.model._not_fitted()  # noqa: SLF001 - says how to go on
+        return following.model
+
+    def _new_model(self) -> CountingEstimator:
+        """Return a model that has learned nothing; where rows weigh many times as much, its decay is as much less."""
+        model: CountingEstimator = clone(self.model)
+        decay = getattr(model, "decay", None)
+        if self.half_life is not None and isinstance(decay, Real) and 0 < float(decay) < 1:
+            model.set_params(decay=-math.expm1(math.log1p(-float(decay)) / NEWEST))
+        return model
+
+    def _warmed(self, following: _Following, X: Any, y: Any, sample_weight: Any, times: Any) -> _Following:
+        """Return what is followed after rows that may be too few to fix how they are hashed."""
+        model = copy(following.model)
+        held = following.model.held_rows()
+        block = _learn(model, X, y, sample_weight)
+        n_rows = len(block.weights)
+        latest = following.early[-1] if following.early.size else -math.inf
+        came = np.concatenate([following.early, _checked_times(times, n_rows, latest)])
+        if model.held_rows() is not None:
+            return _Following(model, None, came)
+        return self._begin(model, block if held is None else joined([held, block]), came)
+
+    def _begin(self, model: CountingEstimator, block: Block, times: Array) -> _Following:
+        """Return what is followed from now on, of a model that has just learned all of these rows."""
+        with model.reading_learned() as learned:
+            hasher = learned.hasher
+            nothing = learned.counts.minus(learned.counts)
+            won = _winners_of(block, hasher, model.n_jobs).only(block.weights > 0)
+            times = times[block.weights > 0]
+            if self.half_life is not None:
+                generations = self._with_generations(Generations(nothing), won)
+                return _Following(
+                    model.with_learned(learned._replace(counts=generations.total())), generations, np.zeros(0)
+                )
+            kept = KeptWinners(hasher.n_components, hasher.n_winners)
+            n_gone = self._n_leaving(times, times[:0])
+            won, times = won.only(slice(n_gone, None)), times[n_gone:]
+            kept.write(won, times)
+            kept.move(len(times), 0)
+            counts = nothing.plus(nothing.count_won(won))
+            return _Following(model.with_learned(learned._replace(counts=counts)), kept, np.zeros(0))
+
+    def _n_leaving(self, before: Array, came: Array) -> int:
+        """Return how many of the rows that came before leave the window, given when all came."""
+        if self.n_rows is not None:
+            return min(before.size, max(0, before.size + came.size - self.n_rows))
+        newest = came[-1] if came.size else before[-1]
+        return int(np.searchsorted(before, newest - self.seconds, side="right"))
+
+    def _slide(self, model: CountingEstimator, kept: KeptWinners, won: Won, times: Array) -> None:
+        """Count rows, and take away those that leave the window."""
+        n_passing = self._n_leaving(times, times[:0])  # of a block longer than the window
+        n_gone = self._n_leaving(kept.times, times)
+        won, times = won.only(slice(n_passing, None)), times[n_passing:]
+        kept.write(won, times)
+        went = kept.oldest(n_gone)
+
+        def change() -> None:
+            model.exchange(won, went)
+            kept.move(len(times), n_gone)
+
+        uninterrupted(change)
+
+    def _with_generations(self, generations: Generations, won: Won) -> Generations:
+        """Return the generations after more rows."""
+        assert self.half_life is not None  # noqa: S101 - asked by who has one
+        done, n_rows = 0, len(won.weights)
+        while done < n_rows:
+            n = min(self.half_life - generations.n_rows, n_rows - done)
+            delta = generations.current.count_won(won.only(slice(done, done + n)))
+            generations = generations.after(delta, n)
+            done += n
+            if generations.n_rows == self.half_life:
+                generations = generations.next()
+        return generations
+
+    def _fade(self, following: _Following, generations: Generations, won: Won) -> None:
+        """Count rows into the current generation, and into the model as they weigh there."""
+        after = self._with_generations(generations, won)
+        if len(after.closed) == len(generations.closed) and after.n_rows > generations.n_rows:
+            with following.model.reading_learned() as learned:
+                counts = learned.counts
+            counts = counts.plus(counts.count_won(won._replace(weights=won.weights * NEWEST)))
+        else:
+            counts = after.total()
+
+        def change() -> None:
+            following.model.replace_counts(counts)
+            self._following = following._replace(memory=after)
+
+        uninterrupted(change)
+
+
+def _learn(model: CountingEstimator, X: Any, y: Any, sample_weight: Any, *, anew: bool = False) -> Block:
+    """Learn rows, with labels where the model has any; return them, checked."""
+    return model._learn(X, y, sample_weight, anew=anew)  # noqa: SLF001 - one way for all kinds
+
+
+def _winners_of(block: Block, hasher: Hasher, n_jobs: int | None) -> Won:
+    """Return rows as counts see them."""
+    return Won(hasher.winners(block.rows, n_jobs, ordered=False), block.labels, block.weights)
+
+
+def _checked_times(times: Any, n_rows: int, latest: float) -> Array:
+    """Return when each row came; refuse times that run backwards."""
+    given = np.asarray(time.time() if times is None else times, np.float64)
+    came = np.broadcast_to(given, n_rows) if given.ndim == 0 else given
+    if times is None:
+        came = np.maximum(came, latest)  # clocks are set back at times
+    if came.shape != (n_rows,) or not np.isfinite(came).all() or (np.diff(came, prepend=latest) < 0).any():
+        msg = (
+            f"times must be one number for each of the {n_rows} rows, none before the one that came before it, "
+            f"{latest}. Got {times!r} instead. Sort the rows by time."
+        )
+        raise ValueError(msg)
+    return came
+
+
+def _are_equal(a: tuple[dict[str, Any], dict[str, Array]], b: tuple[dict[str, Any], dict[str, Array]]) -> bool:
+    """Return whether parts of counts are the same."""
+    return a[0] == b[0] and all(np.array_equal(a[1][name], b[1][name]) for name in {**a[1], **b[1]})
