@@ -15,6 +15,7 @@ import numpy as np
 
 from flybloom._kernels import linear
 from flybloom.core.hashing.projection import Projection
+from flybloom.core.readout import linear_weights
 
 SHAPES = [(4096, 128, 10), (8192, 512, 10), (8192, 512, 26), (8192, 512, 100)]  # m, rho, classes
 ROWS, FEW, ROUNDS = 2048, 64, 9
@@ -42,8 +43,11 @@ def main() -> None:
         X = rng.standard_normal((ROWS, 50)).astype(np.float32)
         projection = Projection(0, 50, m, 24, signed=True)
         winners = projection.winners(X, rho)
-        weights, intercept = linear.rounded(rng.standard_normal((m, n_classes)) / m), rng.standard_normal(n_classes)
-        padded, out, one = linear.padded(weights), np.empty((ROWS, n_classes)), np.empty((1, n_classes))
+        weights, intercept = (
+            linear_weights.rounded(rng.standard_normal((m, n_classes)) / m),
+            rng.standard_normal(n_classes),
+        )
+        padded, out, one = linear_weights.padded(weights), np.empty((ROWS, n_classes)), np.empty((1, n_classes))
         few, first = winners[:FEW].astype(np.int64), winners[:1]
 
         jobs = {

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+
 import flybloom
 
 FIT = """
@@ -91,7 +93,7 @@ assert kernels and not any(kernel.signatures for kernel in kernels)
 
 def test_the_next_process_compiles_nothing(tmp_path):
     """Every kernel that fit and predict need comes from the cache."""
-    environment = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path), "FLYBLOOM_LOOPS": "compiled"}
     run(FIT, **environment)
     code = f"""
 {FIT}
@@ -121,7 +123,7 @@ for locator in vars(caching).values():
 {FIT}
 assert flybloom.__file__.startswith({str(package.parent)!r})
 """
-    run(code, PYTHONPATH="")
+    run(code, PYTHONPATH="", FLYBLOOM_LOOPS="compiled")
     assert not list(package.rglob("*.nbi"))
 
 
@@ -138,6 +140,19 @@ for dtype in (np.float64, np.float32, np.int64, np.int32, np.uint8, bool):
 sizes = {{kernel.__name__: len(kernel.signatures) for kernel in kernels}}
 assert sizes["dense_winners"] == 2, sizes
 assert sizes["add_counts"] == 1, sizes
+"""
+    run(code, FLYBLOOM_LOOPS="compiled")
+
+
+def test_few_rows_are_predicted_before_anything_is_compiled(tmp_path):
+    """Loading a model and scoring a few rows does not even import numba."""
+    X = np.random.default_rng(0).standard_normal((80, 6))
+    flybloom.FlyBloomClassifier(random_state=0).fit(X, np.arange(80) % 2).save(tmp_path / "model.fly")
+    code = f"""
+import sys, numpy as np, flybloom
+model = flybloom.load({str(tmp_path / "model.fly")!r})
+model.predict(np.zeros((3, 6))), model.predict_proba(np.ones((1, 6)))
+assert "numba" not in sys.modules
 """
     run(code)
 

@@ -10,7 +10,8 @@ import sys
 import numpy as np
 import pytest
 
-from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash, _kernels
+from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash
+from flybloom._kernels import _float_register
 
 ROWS = {scale: np.random.default_rng(0).standard_normal((120, 12)) * scale for scale in (1e-40, 1e-306, 1.0)}
 LABELS = np.arange(120) % 3
@@ -83,4 +84,4 @@ def test_small_floats_are_kept_in_threads_that_flush_them_to_zero(tmp_path):
         other.keep()
     for a, b in zip(expected, found, strict=True):
         np.testing.assert_array_equal(a, b)
-    assert _kernels.float_mode.keep_small_floats() == 0
+    assert _float_register.keep_small_floats() == 0

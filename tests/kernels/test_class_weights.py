@@ -9,10 +9,10 @@ from numpy.testing import assert_array_equal
 import reference
 from flybloom._kernels import class_weights as kernels
 from flybloom._kernels.count import add_counts
-from flybloom._kernels.score import decay_table
 from flybloom.core.readout import filters
 from flybloom.core.readout.leave_one_out import LeaveOneOut
 from flybloom.core.readout.scorer import Scorer
+from flybloom.core.readout.weight_table import decay_table
 from flybloom.estimators.tuning.held_out import HeldOutCounts, fold_splits, leave_one_out
 
 M, DECAYS = 30, [0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0]

@@ -7,10 +7,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 import reference
 from flybloom._kernels.explain import add_profiles, add_shares
 from flybloom._kernels.recovery import recovered_novelty
-from flybloom._kernels.score import decay_table, novelty
+from flybloom._kernels.score import novelty
 from flybloom._kernels.similarity import add_products
 from flybloom.core.readout.leave_one_out import LeaveOneOut
-from flybloom.core.readout.weight_table import table_by_class
+from flybloom.core.readout.weight_table import decay_table, table_by_class
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from joblib import effective_n_jobs
-
 VALUES_PER_BLOCK = 2**20  # bounds the scaled copy of a block
 MAX_ROWS = 1024
 KERNEL_ROWS = 64  # rows that a kernel hashes together
@@ -16,7 +14,9 @@ def for_each_block(work: Callable[[slice], None], n_rows: int, n_columns: int, n
     A block has a bounded number of rows, and so few that each thread gets four blocks if it can.
     """
     n_threads = 1
-    if n_rows > KERNEL_ROWS or n_jobs is not None:  # joblib takes longer to ask than a row to score
+    if n_jobs != 1 and (n_rows > KERNEL_ROWS or n_jobs is not None):  # joblib takes longer to ask than a row to score
+        from joblib import effective_n_jobs  # noqa: PLC0415 - those who only predict need none
+
         n_threads = min(effective_n_jobs(n_jobs), -(-n_rows // KERNEL_ROWS))
     most = min(MAX_ROWS, VALUES_PER_BLOCK // max(n_columns, 1))
     if n_threads > 1:

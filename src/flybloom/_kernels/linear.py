@@ -1,8 +1,6 @@
 """Scoring with a weight for each component and class: the weights of a row's winners, added up.
 
-Sums of floats depend on the order, and winners may come in any. So weights are whole numbers of one unit, a power of
-two, of at most 24 binary digits: a float32 holds each of them, and a float64 every sum of up to 2^29 of them, without
-rounding. Whatever adds them in float64, in whatever order, gets the same bits.
+Weights are such that no sum of them is rounded, see `core/readout/linear_weights.py`; so their order does not matter.
 """
 
 from typing import Any
@@ -17,26 +15,6 @@ from flybloom._kernels._jit import JIT_IS_OFF, kernel
 
 LANES = 16  # classes that are added up together: as many float32 as a cache line has
 CHAINS = 2  # winners whose weights are added to sums of their own, so that additions need not wait for each other
-DIGITS = 24  # of a weight, as a float32 has
-
-
-def rounded(weights: Array) -> Array:
-    """Return float32 weights: the nearest multiples of the unit that gives the largest 24 binary digits."""
-    weights = np.asarray(weights, np.float64)
-    _, exponent = np.frexp(np.abs(weights).max(initial=0.0))
-    unit = 2.0 ** (max(int(exponent), -100) - DIGITS)  # not so small that float32 would have no room below it
-    return (np.rint(weights / unit) * unit).astype(np.float32)
-
-
-def padded(weights: Array) -> Array:
-    """Return float32 weights (m, n_classes) with zeros up to a multiple of 16 classes, on cache lines."""
-    m, n_classes = weights.shape
-    width = -(-n_classes // LANES) * LANES
-    room = np.zeros(m * width + LANES, np.float32)
-    skip = -room.ctypes.data % 64 // room.itemsize
-    result = room[skip : skip + m * width].reshape(m, width)
-    result[:, :n_classes] = weights
-    return result
 
 
 def _sum_winners_plain(winners: Array, row: int, weights: Array, first: int, sums: Array) -> None:
@@ -94,7 +72,7 @@ def linear_scores(winners: Array, weights: Array, intercept: Array, out: Array) 
     winners : (n, rho) array of uint32
         In any order.
     weights : (m, width) array of float32
-        Whole numbers of one unit, see `rounded`; the width is a multiple of 16, see `padded`.
+        Whole numbers of one unit; the width is a multiple of 16.
     intercept : (n_classes,) array of float64
         Added last, so rounded once.
     out : (n, n_classes) array of float64

@@ -11,25 +11,6 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 @kernel
-def decay_table(c: float, n: int) -> Array:
-    """The weights (1 - c)^0, (1 - c)^1, ... by repeated multiplication; `n` of them, or up to the one that stays.
-
-    Repeated multiplication gives the same bits on every machine; a library's power function does not. It ends at zero,
-    or, below a decay of a half, at the smallest number, which rounds back to itself.
-    """
-    weight, length = 1.0, 1
-    while length < n and weight * (1.0 - c) != weight:  # first the length: `n` may be more than memory holds
-        weight *= 1.0 - c
-        length += 1
-    table = np.empty(length)
-    weight = 1.0
-    for i in range(length):
-        table[i] = weight
-        weight *= 1.0 - c
-    return table
-
-
-@kernel
 def novelty(winners: Array, counts: Array, table: Array, out: Array) -> None:
     """Write f_i(x), the mean weight of the row's winners in the filter of class i, to ``out[row, i]``."""
     n_classes, rho, last = counts.shape[1], winners.shape[1], table.size - 1

@@ -7,11 +7,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, Winners
 from flybloom._internal.validation import check_rows
-from flybloom.core.counts.label_json import labels_from_json, labels_to_json
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.readout.linear_weights import LinearWeights, linear_scores, padded
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator
 from flybloom.estimators.linear_scores import LinearScores
 from flybloom.files.model_file import Parts
@@ -88,7 +87,7 @@ class FrozenClassifier(LinearScores, ClassifierMixin, FlyEstimator):  # type: ig
         result = np.empty((X.shape[0], self.classes_.size))
 
         def score(block: slice, winners: Winners) -> None:
-            _kernels.linear.linear_scores(winners, self._padded, self.intercept_, result[block])
+            result[block] = linear_scores(winners, self._padded, self.intercept_)
 
         hasher.for_each_block(X, score, self.n_jobs, ordered=False)
         return result
@@ -116,7 +115,7 @@ class FrozenClassifier(LinearScores, ClassifierMixin, FlyEstimator):  # type: ig
         FrozenClassifier
             The classifier itself.
         """
-        self._fitted_hasher, self._padded = hasher, _kernels.linear.padded(weights)
+        self._fitted_hasher, self._padded = hasher, padded(weights)
         self.classes_, self.coef_, self.intercept_, self.temperature_ = classes, weights.T, intercept, temperature
         return self
 
@@ -128,9 +127,8 @@ class FrozenClassifier(LinearScores, ClassifierMixin, FlyEstimator):  # type: ig
         Parts
             The hasher, facts for JSON, and arrays.
         """
-        facts = {"classes": labels_to_json(self.classes_), "temperature": self.temperature_}
-        arrays = {"weights": np.ascontiguousarray(self.coef_.T), "intercept": self.intercept_}
-        return Parts(self._require_hasher(), facts, arrays)
+        hasher = self._require_hasher()
+        return Parts(hasher, *LinearWeights(self.classes_, self.coef_.T, self.intercept_, self.temperature_).to_parts())
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
         """Predict as a file says, and return the classifier itself; ValueError where that cannot be.
@@ -149,30 +147,10 @@ class FrozenClassifier(LinearScores, ClassifierMixin, FlyEstimator):  # type: ig
         FrozenClassifier
             The classifier itself.
         """
-        try:
-            classes = labels_from_json(facts.get("classes"))
-        except (ValueError, TypeError, OverflowError) as error:
-            msg = f"its classes are wrong ({error})"
-            raise ValueError(msg) from error
-        weights, intercept, temperature = arrays.get("weights"), arrays.get("intercept"), facts.get("temperature")
-        if (
-            hasher is None
-            or set(arrays) != {"weights", "intercept"}
-            or weights is None
-            or intercept is None
-            or weights.dtype != np.float32
-            or weights.shape != (hasher.n_components, classes.size)
-            or intercept.dtype != np.float64
-            or intercept.shape != (classes.size,)
-            or classes.size == 0
-            or not (np.isfinite(weights).all() and np.isfinite(intercept).all())
-        ):
-            msg = "its weights are not one for each component and class"
+        if hasher is None:
+            msg = "it does not say how it hashes"
             raise ValueError(msg)
-        if type(temperature) is not float or not 0 < temperature < np.inf:
-            msg = "its temperature is not a number above 0"
-            raise ValueError(msg)
-        return self.with_weights(hasher, classes, weights, intercept, temperature)
+        return self.with_weights(hasher, *LinearWeights.from_parts(hasher.n_components, facts, arrays))
 
     def __sklearn_tags__(self) -> Any:
         """Sparse rows are fine where nothing is centred."""

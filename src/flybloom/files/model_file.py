@@ -10,20 +10,14 @@ import os
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar, overload
 
-from flybloom._internal.memory import available_memory
 from flybloom._internal.typing import Array
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.hashing.projection import WINDOW_VERSION
 from flybloom.exceptions import ModelFileError
+from flybloom.files.envelope import FORMAT, damaged, hasher_of, open_file
 from flybloom.files.parameters import estimator_from_json, parameters_to_json
 from flybloom.files.registry import estimator_of, known_kinds
-from flybloom.files.safetensors_file import read_file, write_file
-
-FORMAT = 2
-"""The newest format. To raise it: write a new number only for models that the formats before cannot hold, so that older
-versions of flybloom go on reading the others; read all formats; keep a file of each in tests/data; say in docs/files.md
-what is new."""
+from flybloom.files.safetensors_file import write_file
 
 FIRST_KINDS = ("FlyBloomClassifier", "FlyHash")  # what format 1 can hold, with no steps but those it has arrays for
 
@@ -159,10 +153,8 @@ def load_in_training(
     path: str | os.PathLike[str], *, max_memory: int | None = None
 ) -> tuple[Any, dict[str, Any] | None]:
     """Return a model and how far its training had come, or None if it had ended."""
-    description, arrays, is_intact = read_file(path)
-    _check_versions(path, description)
+    description, arrays = open_file(path)
     try:
-        _require(is_intact, "its checksum is wrong")
         model = restore(description.get("kind"), description, arrays, max_memory)
         training = description.get("training")
         _require(
@@ -170,8 +162,7 @@ def load_in_training(
             "'training' does not say how many rows were learned",
         )
     except ValueError as error:
-        msg = f"{path} is damaged: {error}. Copy it again, or save the model again."
-        raise ModelFileError(msg) from error
+        raise damaged(path, error) from error
     return model, training
 
 
@@ -182,14 +173,7 @@ def restore(kind: Any, description: dict[str, Any], arrays: dict[str, Array], ma
     model = estimator_from_json(estimator, description.get("parameters"))
     hasher = None
     if "seed_" in description:
-        hasher, arrays = Hasher.from_parts(description, arrays)
-        _require(description.get("fingerprint") == hasher.fingerprint, "its fingerprint is wrong")
-        most = available_memory() if max_memory is None else max_memory
-        _require(
-            most is None or hasher.projection.n_bytes <= most,
-            f"its connections would need {hasher.projection.n_bytes / 2**30:.3g} GiB, more than there are; "
-            "max_memory allows more",
-        )
+        hasher, arrays = hasher_of(description, arrays, max_memory)
         if isinstance(getattr(model, "encoding", None), Encoder):  # fitted beforehand
             model.encoding = hasher.encoder
     return model.from_parts(hasher, description, arrays)
@@ -199,21 +183,6 @@ def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any
     """Return the oldest format that can hold a model."""
     is_first = kind in FIRST_KINDS and "encoding" not in description and parameters.get("scaling") is not None
     return 1 if is_first else FORMAT
-
-
-def _check_versions(path: str | os.PathLike[str], description: dict[str, Any]) -> None:
-    """Refuse files of a later flybloom, and what is no file of a model at all."""
-    for name, known in (("format", FORMAT), ("hash_version", WINDOW_VERSION)):
-        version: Any = description.get(name, 1 if name == "hash_version" else None)
-        if not (type(version) is int and version > 0):
-            msg = f"{path} is damaged: it names no {name}. Copy it again, or save the model again."
-            raise ModelFileError(msg)
-        if version > known:
-            msg = (
-                f"{path} is of {name} {version}; this flybloom reads up to {known}. "
-                "Upgrade flybloom (pip install -U flybloom)."
-            )
-            raise ModelFileError(msg)
 
 
 def _require(is_true: object, otherwise: str) -> None:

@@ -10,10 +10,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, Features, Weights
 from flybloom.core.encoding.moments import ColumnMoments, column_moments
 from flybloom.core.encoding.step import Plan, Step
+from flybloom.loops import loops
 
 MIN_BINS, MAX_BINS = 2, 1024
 
@@ -34,7 +34,7 @@ class SoftBins(Step):
         """Return the bins of all columns, those of a column side by side."""
         rows = np.ascontiguousarray(rows, np.float32)
         out = np.empty((rows.shape[0], rows.shape[1] * self.n_bins), np.float32)
-        _kernels.encode.soft_bins(rows, self.n_bins, np.float32(self.limit), self.means, out)
+        loops("encode", rows.size).soft_bins(rows, self.n_bins, np.float32(self.limit), self.means, out)
         return out
 
     def n_outputs(self, n_inputs: int) -> int:

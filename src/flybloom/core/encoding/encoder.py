@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features, Weights
 from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.bins import SoftBins
@@ -167,7 +167,7 @@ class Encoder:
 
 def without_missing(rows: Features) -> Features:
     """Return floats with 0 for NaN."""
-    if sparse.issparse(rows):
+    if issparse(rows):
         if np.isnan(rows.data).any():
             rows = rows.copy()
             rows.data[np.isnan(rows.data)] = 0

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 
+from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features, Weights
 from flybloom.core.encoding.step import Plan, Step
 
@@ -31,7 +31,7 @@ class Relevance(Step):
 
     def apply(self, rows: Features) -> Features:
         """Return the rows with their columns weighted."""
-        if sparse.issparse(rows):
+        if issparse(rows):
             weighted = rows.astype(np.float32)
             weighted.data *= self.weights[weighted.indices]
             return weighted
@@ -140,7 +140,9 @@ class RelevancePlan(Plan):
         order = np.argsort(codes, kind="stable")
         for begin in range(0, len(order), ROWS_AT_ONCE):
             some = order[begin : begin + ROWS_AT_ONCE]
-            if sparse.issparse(rows):
+            if issparse(rows):
+                from scipy import sparse  # noqa: PLC0415 - those who only predict need none
+
                 members = sparse.csr_matrix(
                     (weights[some], (codes[some], np.arange(some.size))), (classes.size, some.size)
                 )

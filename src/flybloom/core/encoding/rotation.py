@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy import linalg
 
 from flybloom._internal.typing import Array, Features, Weights
 from flybloom.core.encoding.step import Plan, Step
@@ -125,6 +124,8 @@ class RotationPlan(Plan):
 
     def fit(self, n_inputs: int, measured: Products) -> Rotation:
         """Return the step: the components of largest variance first, the largest entry of each positive."""
+        from scipy import linalg  # noqa: PLC0415 - those who only predict need none
+
         n = min(self.n_components, n_inputs)
         _, vectors = linalg.eigh(measured.covariance(), subset_by_index=[n_inputs - n, n_inputs - 1])
         vectors = vectors[:, ::-1]

@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from flybloom import _kernels
 from flybloom._internal.parallel import for_each_block
+from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features, Winners
 from flybloom.core.encoding.encoder import Encoder, array_names
 from flybloom.core.hashing.projection import Projection
@@ -66,7 +66,7 @@ class Hasher:
         The largest sum comes first; where they need not be `ordered` so, winners come in ascending order, and sooner.
         """
         encoder, projection, n_winners = self.encoder, self.projection, self.n_winners
-        projection.draw(sparse=sparse.issparse(X))
+        projection.draw(sparse=issparse(X))
 
         def work(block: slice) -> None:
             use(block, projection.winners(encoder.encode(X[block]), n_winners, ordered=ordered))

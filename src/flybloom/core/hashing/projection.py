@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from flybloom import _kernels
+from flybloom import _kernels, _plain
+from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features, Winners
+from flybloom.loops import loops, stays_plain
 
 VERSION = 1
 """Version of how connections follow from a seed; a change would change every hash."""
@@ -18,9 +19,14 @@ VERSION = 1
 WINDOW_VERSION = 2
 """Version of how connections within windows follow from a seed; only where rows have a grid."""
 
-FEW_ROWS = 16  # up to here narrow strips of rows waste less than they cost
-NARROW, WIDE = (0,) * 3, (0,) * 5  # strips of 8 and of 32 rows, see dense_winners
+OCTET = 8  # components whose connections lie side by side
+STRIP = (0,) * 5  # strips of 32 rows, see dense_winners
+FEW_ROWS, FEW_WIDE_ROWS = 8, 2  # up to here one after the other is faster than side by side: by rough sums, and without
+MAX_COLUMNS_PER_CONNECTION = 8  # beyond, rough sums of all columns take longer than exact ones of all connections
+MAX_ROUGH_CONNECTIONS = 256  # sums of so many bytes stay within 16 bits
+MAX_SIGNS = 2**26  # bytes of the matrix of signs
 LOWEST_FLOAT, HIGHEST_FLOAT = -0x7F800001, 0x7F800000  # minus and plus infinity as ordered integers
+LAST_COMPONENT = 0xFFFFFFFF  # less the component: so keys are ordered, and ties go to the smaller one
 MAX_DENSE_VALUES = 2**20  # of sparse rows that are hashed as dense ones at a time
 DENSE_ENOUGH = 1 / 64  # share of nonzeros from which rows are hashed faster as dense ones
 
@@ -82,18 +88,33 @@ class Projection:
     @cached_property
     def packed_connections(self) -> Array:
         """Connections as the kernels read them: ``[j // 8, k, j % 8]``, plus n_features where negative."""
-        octet = _kernels.connections.OCTET
-        packed = np.zeros((-(-self.n_components // octet), self.n_connections, octet), self._dtype())
+        packed = np.zeros((-(-self.n_components // OCTET), self.n_connections, OCTET), self._dtype())
+        drawing = loops("connections", self.n_components * max(self.n_connections, self.n_features // 16))
         if self.grid is not None:
             shape, sides = np.array(self.grid), window_sides(self.grid, self.n_connections)
-            _kernels.connections.draw_window_connections(
+            drawing.draw_window_connections(
                 np.uint64(self.seed), np.uint64(WINDOW_VERSION), shape, sides, self.signed, self.n_components, packed
             )
             return packed
-        _kernels.connections.draw_connections(
+        drawing.draw_connections(
             np.uint64(self.seed), np.uint64(VERSION), self.n_features, self.signed, 0, self.n_components, packed
         )
         return packed
+
+    @cached_property
+    def signs(self) -> Array | None:
+        """Connections as a matrix of signs, for single rows: ``[j // 64, feature, j % 64]``; None where it is large."""
+        tile = _kernels.one_row.TILE
+        shape = -(-self.n_components // tile), self.n_features, tile
+        if (
+            self.n_connections > MAX_ROUGH_CONNECTIONS
+            or self.n_features > MAX_COLUMNS_PER_CONNECTION * self.n_connections
+            or np.prod(shape) > MAX_SIGNS
+        ):
+            return None
+        signs = np.zeros(shape, np.int8)
+        _kernels.one_row.fill_signs(self.packed_connections, self.n_features, signs)
+        return signs
 
     @cached_property
     def inverted(self) -> InvertedConnections:
@@ -125,7 +146,7 @@ class Projection:
         out = np.empty((rows.shape[0], n_winners), np.uint32)
         if rows.shape[0] == 0:
             return out
-        if sparse.issparse(rows):
+        if issparse(rows):
             if rows.nnz < DENSE_ENOUGH * rows.shape[0] * self.n_features and self._write_sparse_winners(rows, out):
                 if not ordered:
                     out.sort(axis=1)
@@ -137,11 +158,10 @@ class Projection:
         with np.errstate(over="ignore"):  # what becomes infinite is refused
             rows = np.ascontiguousarray(rows, np.float32)
         self._require_finite_sums(rows)
-        limits = np.empty(_kernels.winners.POINTS, np.int32)
-        self._write_dense_winners(rows, 0.0, LOWEST_FLOAT, HIGHEST_FLOAT, limits, ordered, out)
+        self._write_dense_winners(rows, 0, LOWEST_FLOAT, HIGHEST_FLOAT, ordered, out)
         return out
 
-    def _winners_of_dense_parts(self, rows: sparse.csr_matrix, ordered: bool, out: Winners) -> Winners:
+    def _winners_of_dense_parts(self, rows: Features, ordered: bool, out: Winners) -> Winners:
         """Hash sparse rows as dense ones, few at a time, because as dense ones they may be far larger."""
         step = max(1, MAX_DENSE_VALUES // self.n_features)
         for begin in range(0, rows.shape[0], step):
@@ -152,20 +172,22 @@ class Projection:
     def _write_integer_winners(self, rows: Array, ordered: bool, out: Winners) -> None:
         """Hash integer rows in the narrowest type that holds the range of all sums."""
         low, high = self._range_of_sums(rows)
-        for dtype in (np.int16, np.int32):
-            limit = np.iinfo(dtype)
-            if high - low < limit.max - limit.min:
-                start = np.asarray(limit.min + 1 - low).astype(dtype).item()  # wraps around, as the sums then do
-                limits = np.empty(_kernels.winners.POINTS, dtype)
-                rows = np.ascontiguousarray(rows.astype(dtype))
-                self._write_dense_winners(rows, start, int(limit.min), int(limit.max), limits, ordered, out)
-                return
         if max(high, -low) > np.iinfo(np.int64).max:
             msg = (
                 f"The sums of {self.n_connections} features reach {max(high, -low)}, which no 64-bit integer holds. "
                 "Scale the data or convert it to float."
             )
             raise ValueError(msg)
+        if self._stays_plain(len(rows)):
+            self._write_plain_winners(rows.astype(np.int64), ordered, out)
+            return
+        for dtype in (np.int16, np.int32):
+            limit = np.iinfo(dtype)
+            if high - low < limit.max - limit.min:
+                start = np.asarray(limit.min + 1 - low).astype(dtype).item()  # wraps around, as the sums then do
+                rows = np.ascontiguousarray(rows.astype(dtype))
+                self._write_dense_winners(rows, start, int(limit.min), int(limit.max), ordered, out)
+                return
         _kernels.wide.wide_winners(
             np.ascontiguousarray(rows, np.int64), self.packed_connections, self.n_components, out
         )
@@ -173,11 +195,17 @@ class Projection:
             out.sort(axis=1)
 
     def _write_dense_winners(
-        self, rows: Array, start: float, lowest: int, highest: int, limits: Array, ordered: bool, out: Winners
+        self, rows: Array, start: int, lowest: int, highest: int, ordered: bool, out: Winners
     ) -> None:
-        """Call the kernel, with strips as wide as the rows fill."""
-        width = NARROW if len(rows) <= FEW_ROWS else WIDE
+        """Hash rows that are wide enough for every sum: side by side, or one after the other where they are few."""
         is_float = rows.dtype.kind == "f"
+        if is_float and self._stays_plain(len(rows)):
+            self._write_plain_winners(rows, ordered, out)
+            return
+        if len(rows) <= FEW_WIDE_ROWS or (is_float and len(rows) <= FEW_ROWS and self.signs is not None):
+            self._write_winners_of_few(rows, start, ordered, out)
+            return
+        limits = np.empty(_kernels.winners.POINTS, np.int32 if is_float else rows.dtype)
         _kernels.winners.dense_winners(
             rows,
             self.packed_connections,
@@ -189,12 +217,40 @@ class Projection:
             highest,
             limits,
             is_float,
-            width,
+            STRIP,
             ordered,
             out,
         )
 
-    def _write_sparse_winners(self, rows: sparse.csr_matrix, out: Winners) -> bool:
+    def _stays_plain(self, n_rows: int) -> bool:
+        """Return whether numpy is to hash so many rows."""
+        file = "one_row" if n_rows <= FEW_ROWS else "winners"
+        return stays_plain(file, n_rows * self.n_components * self.n_connections)
+
+    def _write_plain_winners(self, rows: Array, ordered: bool, out: Winners) -> None:
+        """Hash rows with numpy alone."""
+        _plain.winners.plain_winners(rows, self.packed_connections, self.n_components, self.signed, ordered, out)
+
+    def _write_winners_of_few(self, rows: Array, start: int, ordered: bool, out: Winners) -> None:
+        """Hash rows one after the other."""
+        is_float, m, rho = rows.dtype.kind == "f", self.n_components, out.shape[1]
+        signs = self.signs if is_float else None
+        keys = np.empty(m, np.int64)
+        for row, winners in zip(rows if is_float else rows.astype(np.int32), out, strict=True):
+            values = np.concatenate([row, -row])
+            if signs is not None:
+                n = _kernels.one_row.rough_candidates(values, self.packed_connections, signs, m, rho, keys)
+            else:
+                n = _kernels.one_row.exact_candidates(
+                    values, self.packed_connections, values.dtype.type(start), is_float, m, rho, keys
+                )
+            best = keys[:n]
+            best.sort()
+            winners[:] = LAST_COMPONENT - (best[: -rho - 1 : -1] & LAST_COMPONENT)
+        if not ordered:
+            out.sort(axis=1)
+
+    def _write_sparse_winners(self, rows: Features, out: Winners) -> bool:
         """Hash CSR rows; return False for integers that need more than 32 bits."""
         dtype: type[np.generic] = np.float32
         if rows.dtype.kind != "f":

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Winners
 from flybloom.core.readout.weight_table import coarse, step_bits, table_by_class
+from flybloom.loops import loops
 
 
 def weights_of(counts: CountTable, decay: float, class_weights: Array | None = None) -> Array:
@@ -19,5 +19,5 @@ def weights_of(counts: CountTable, decay: float, class_weights: Array | None = N
 def most_familiar(novelty: Novelty, winners: Winners, seed: int) -> Codes:
     """Return the class of least novelty of each row; ties are broken by a hash of the seed and the winners."""
     codes = np.empty(len(winners), np.int64)
-    _kernels.score.most_familiar(novelty, winners, np.uint64(seed), codes)
+    loops("score", winners.size).most_familiar(novelty, winners, np.uint64(seed), codes)
     return codes

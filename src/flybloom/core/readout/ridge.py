@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, Codes, Winners
 from flybloom.core.counts.pairs import PairCounts
+from flybloom.core.readout.linear_weights import linear_scores, padded, rounded
 
 ALPHAS = tuple(10.0 ** (k / 2) for k in range(-6, 4))  # multiples of the mean eigenvalue that are tried
 LEAST_ALPHA = 0.1  # of these, for few rows: twins of rows, which are not left out with them, would ask for less
@@ -48,9 +48,7 @@ class Ridge(NamedTuple):
 
     def scores(self, winners: Winners, shift: Array | float = 0.0) -> Array:
         """Return how much rows belong to each class, with something added; winners may come in any order."""
-        out = np.empty((len(winners), self.intercept.size))
-        _kernels.linear.linear_scores(winners, self.padded, self.intercept + shift, out)
-        return out
+        return linear_scores(winners, self.padded, self.intercept + shift)
 
     def leave_one_out(self, winners: Winners, codes: Codes, n_rows: int) -> Array:
         """Return the scores of learned rows, each as if it alone had not been learned; alpha stays.
@@ -242,7 +240,6 @@ def _finished(
     system: _System, exact: Array, alpha: float, gcv: tuple[tuple[float, float], ...], factor: Array
 ) -> Ridge:
     """Return weights rounded so that sums of them are exact, and intercepts."""
-    weights = _kernels.linear.rounded(exact)
+    weights = rounded(exact)
     intercept = system.class_count / system.n_rows - system.mean @ exact
-    padded = _kernels.linear.padded(weights)
-    return Ridge(weights, intercept, alpha, gcv, padded, factor, system.mean, exact)
+    return Ridge(weights, intercept, alpha, gcv, padded(weights), factor, system.mean, exact)

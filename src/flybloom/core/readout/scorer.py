@@ -13,6 +13,7 @@ from flybloom import _kernels
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Winners
 from flybloom.core.readout.weight_table import WeightTable, coarse, common_table, step_bits, table_by_class
+from flybloom.loops import loops
 
 MANY_CLASSES = 32  # from here on lists are faster, as measured where 2 % of the counts are not zero: docs/growth.md
 MAX_LISTED = 1 / 8  # share of counts that are not zero: bounds the memory of the lists
@@ -76,7 +77,8 @@ class Scorer:
         if self._by_class is not None:
             _kernels.class_weights.novelty_by_class(winners, self._counts, *self._by_class, out)
         elif self._lists is None:
-            _kernels.score.novelty(winners, self._counts, self._table, out)
+            n_weights = winners.size * self._counts.shape[1]
+            loops("score", n_weights).novelty(winners, self._counts, self._table, out)
         else:
             _kernels.lists.listed_novelty(winners, *self._lists, self._table, out)
         return out
@@ -94,7 +96,7 @@ class Scorer:
                 self.novelty(some, out)
             else:
                 _kernels.lists.least_novelty(some, *self._lists, self._table, self._counts, out)
-            _kernels.score.most_familiar(out, some, np.uint64(seed), codes[begin : begin + n])
+            loops("score", some.size).most_familiar(out, some, np.uint64(seed), codes[begin : begin + n])
         return codes
 
 

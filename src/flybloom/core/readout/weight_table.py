@@ -12,6 +12,7 @@ from flybloom import _kernels
 from flybloom._internal.typing import Array, CountTable
 
 MAX_LENGTH = 2**20  # entries of a table; counts beyond are read in steps of a power of two
+FIRST_LENGTH = 2**11  # entries of a table that are tried before more; `size` may be more than memory holds
 MAX_KEPT = 2**17  # entries of a table that is kept for the next call
 
 
@@ -54,12 +55,21 @@ def coarse(counts: CountTable, bits: int) -> CountTable:
 
 
 def decay_table(decay: float, size: int, bits: int = 0) -> Array:
-    """Return the weights of the counts 0, 1, 2, ... up to `size`, or up to where they no longer change.
+    """Return the weights of the counts 0, 1, 2, ..., `size` of them, or up to where they no longer change.
 
+    They end at zero or, below a decay of a half, at the smallest number, which rounds back to itself.
     With `bits`, those of the counts 0, 2**bits, 2 * 2**bits, ...
     """
-    table: Array = _kernels.score.decay_table(_coarse_decay(float(decay), bits), size)
-    return table
+    keeps = 1.0 - _coarse_decay(float(decay), bits)
+    n = min(size, FIRST_LENGTH)
+    while True:
+        table = np.full(n, keeps)
+        table[0] = 1.0
+        np.multiply.accumulate(table, out=table)  # one after the other: a library's power function differs by machine
+        stays = np.flatnonzero(table[1:] == table[:-1])
+        if stays.size or n == size:
+            return table[: stays[0] + 1] if stays.size else table
+        n = min(size, 2 * n)
 
 
 def common_table(decay: float, most: int, bits: int = 0) -> Array:

@@ -1,0 +1,41 @@
+"""Scoring: from counts to novelty, and from novelty to a class."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+
+VALUES_AT_ONCE = 2**20  # weights that are looked up together
+MIX_0 = np.uint64(0xBF58476D1CE4E5B9)  # see _kernels/score.py
+MIX_1 = np.uint64(0x94D049BB133111EB)
+STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+def novelty(winners: Array, counts: Array, table: Array, out: Array) -> None:
+    """Write f_i(x), the mean weight of the row's winners in the filter of class i, to ``out[row, i]``."""
+    n_rows, rho = winners.shape
+    step = max(1, VALUES_AT_ONCE // (rho * counts.shape[1]))
+    for begin in range(0, n_rows, step):
+        weights = table[np.minimum(counts[winners[begin : begin + step]], table.size - 1)]
+        np.add.accumulate(weights, axis=1, out=weights)  # one winner after the other, which a sum would not promise
+        out[begin : begin + step] = weights[:, -1] / rho
+
+
+def _mix(words: Array) -> Array:
+    """Scramble 64-bit words."""
+    words = (words ^ (words >> np.uint64(30))) * MIX_0
+    words = (words ^ (words >> np.uint64(27))) * MIX_1
+    return np.asarray(words ^ (words >> np.uint64(31)))
+
+
+def most_familiar(novelty: Array, winners: Array, seed: np.uint64, out: Array) -> None:
+    """Write the class of least novelty to `out`; ties go to one of the tied, chosen by a hash of the winners."""
+    tolerance = 1.0 + winners.shape[1] * 2.0**-52
+    is_tied = novelty <= novelty.min(axis=1, keepdims=True) * tolerance
+    n_tied = is_tied.sum(axis=1).astype(np.uint64)
+    words = _mix(winners.astype(np.uint64) + STEP).sum(axis=1, dtype=np.uint64)
+    words = _mix(_mix(words ^ seed) + STEP)
+    chosen = np.where(n_tied > 1, ((words >> np.uint64(32)) * n_tied) >> np.uint64(32), 0)
+    place = is_tied.cumsum(axis=1) - 1
+    out[:] = (is_tied & (place == chosen.astype(np.int64)[:, None])).argmax(axis=1)
