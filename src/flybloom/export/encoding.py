@@ -1,0 +1,134 @@
+"""The steps of an encoder in operators of ONNX, each rounded as flybloom rounds it.
+
+`WRITERS` knows how a kind of step is written. A step that is not there is refused by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from flybloom.core.encoding import rotation
+from flybloom.core.encoding.bias_columns import BiasColumns
+from flybloom.core.encoding.bins import SoftBins
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.relevance import Relevance
+from flybloom.core.encoding.rotation import Rotation
+from flybloom.core.encoding.standardise import MAX_PLAIN_CENTER, Standardise
+from flybloom.export.graph import Graph, Value
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows on their way through the steps."""
+
+    values: Value
+    dtype: str
+    n_columns: int
+    missing: Value | None  # where values are missing; None where none can be
+
+    def of(self, graph: Graph, dtype: str) -> Value:
+        """Return the values as another type."""
+        return self.values if dtype == self.dtype else graph.cast(self.values, dtype)
+
+    def filled(self, graph: Graph) -> Rows:
+        """Return rows with zeros where values are missing."""
+        if self.missing is None:
+            return self
+        zero = graph.constant(0, self.dtype)
+        return replace(self, values=graph.node("Where", self.missing, zero, self.values), missing=None)
+
+
+def encoded(graph: Graph, encoder: Encoder, X: Value, dtype: str) -> Rows:
+    """Return rows as they are hashed: float32, or int64 for whole numbers that no step changes."""
+    missing = graph.node("IsNaN", X) if dtype.startswith("float") else None
+    rows = Rows(X, dtype, encoder.n_features, missing)
+    for step in encoder.steps:
+        if step.kind not in WRITERS:
+            msg = (
+                f"The step {step.kind!r} of the encoding has no operators of ONNX. Expected only "
+                f"{', '.join(sorted(WRITERS))}. Encode the rows beforehand, or use another encoding."
+            )
+            raise ValueError(msg)
+        rows = WRITERS[step.kind](graph, step, rows)
+    rows = rows.filled(graph)
+    hashed = "float32" if rows.dtype.startswith("float") else "int64"
+    return Rows(rows.of(graph, hashed), hashed, rows.n_columns, None)
+
+
+def _standardise(graph: Graph, step: Standardise, rows: Rows) -> Rows:
+    """Subtract and multiply in float64, then round to float32 and cut off."""
+    if (np.abs(step.center) > MAX_PLAIN_CENTER).any():
+        msg = "Centres of columns beyond 2**969 have no operators of ONNX. Scale the data beforehand."
+        raise ValueError(msg)
+    values = graph.node("Sub", rows.of(graph, "float64"), graph.constant(step.center))
+    if step.scale is not None:
+        values = graph.node("Mul", values, graph.constant(1.0 / step.scale))
+    values = graph.cast(values, "float32")
+    if step.clip < np.inf:
+        limit = np.float32(step.clip)
+        values = graph.node("Clip", values, graph.constant(-limit), graph.constant(limit))
+    return replace(rows, values=values, dtype="float32")
+
+
+def _soft_bins(graph: Graph, step: SoftBins, rows: Rows) -> Rows:
+    """Compare the knot to the left of each value with all knots: two of them get a share."""
+    n, limit = step.n_bins, np.float32(step.limit)
+    one, knots = graph.constant(np.float32(1)), graph.constant(np.arange(n), np.int64)
+    values = graph.node("Clip", rows.of(graph, "float32"), graph.constant(-limit), graph.constant(limit))
+    steps = np.float32(n - 1) / (np.float32(2.0) * limit)
+    at = graph.node("Mul", graph.node("Add", values, graph.constant(limit)), graph.constant(steps))
+    left = graph.node("Min", graph.cast(at, "int64"), graph.constant(n - 2, np.int64))
+    share = graph.node("Min", graph.node("Sub", at, graph.cast(left, "float32")), one)
+    last = graph.constant([2], np.int64)
+    left, share = graph.node("Unsqueeze", left, last), graph.node("Unsqueeze", share, last)
+    right = graph.node("Add", left, graph.constant(1, np.int64))
+    zero = graph.constant(np.float32(0))
+    hats = graph.node("Where", graph.node("Equal", right, knots), share, zero)
+    hats = graph.node("Where", graph.node("Equal", left, knots), graph.node("Sub", one, share), hats)
+    hats = graph.node("Sub", hats, graph.constant(step.means.reshape(rows.n_columns, n)))
+    if rows.missing is not None:
+        hats = graph.node("Where", graph.node("Unsqueeze", rows.missing, last), zero, hats)
+    n_columns = rows.n_columns * n
+    flat = graph.node("Reshape", hats, graph.constant([-1, n_columns], np.int64))
+    return Rows(flat, "float32", n_columns, None)
+
+
+def _relevance(graph: Graph, step: Relevance, rows: Rows) -> Rows:
+    """Multiply in float32."""
+    values = graph.node("Mul", rows.of(graph, "float32"), graph.constant(step.weights))
+    return replace(rows, values=values, dtype="float32")
+
+
+def _rotation(graph: Graph, step: Rotation, rows: Rows) -> Rows:
+    """Multiply whole numbers in float64, which is exact in any order."""
+    whole = graph.node("Mul", rows.of(graph, "float64"), graph.constant(float(rotation.UNIT)))
+    limit = float(rotation.LARGEST)
+    whole = graph.node("Clip", graph.node("Round", whole), graph.constant(-limit), graph.constant(limit))
+    whole = replace(rows, values=whole, dtype="float64").filled(graph).values
+    factor = step.matrix.astype(np.float64) * rotation.GRAIN
+    rotated = graph.node("MatMul", whole, graph.constant(factor))
+    rotated = graph.node("Mul", rotated, graph.constant(1.0 / (rotation.UNIT * rotation.GRAIN)))
+    return Rows(graph.cast(rotated, "float32"), "float32", step.matrix.shape[1], None)
+
+
+def _bias_columns(graph: Graph, step: BiasColumns, rows: Rows) -> Rows:
+    """Put ones behind the columns: a row of them, as often as there are rows."""
+    values = rows.filled(graph).of(graph, "float32")
+    n_rows = graph.node("Shape", values, end=1)
+    shape = graph.node("Concat", n_rows, graph.constant([step.n], np.int64), axis=0)
+    ones = graph.node("Expand", graph.constant(np.float32(1)), shape)
+    return Rows(graph.node("Concat", values, ones, axis=1), "float32", rows.n_columns + step.n, None)
+
+
+WRITERS: dict[str, Callable[[Graph, Any, Rows], Rows]] = {
+    BiasColumns.kind: _bias_columns,
+    Relevance.kind: _relevance,
+    Rotation.kind: _rotation,
+    SoftBins.kind: _soft_bins,
+    Standardise.kind: _standardise,
+}
+"""How each kind of step is written."""

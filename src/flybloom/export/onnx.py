@@ -1,0 +1,244 @@
+"""ONNX: models in standard operators, for onnxruntime and whatever else reads them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal
+
+from flybloom._internal.typing import Array
+from flybloom.core.readout.linear_weights import LinearWeights
+from flybloom.estimators.base import FlyEstimator
+from flybloom.estimators.classifier import FlyBloomClassifier
+from flybloom.estimators.fly_hash import FlyHash
+from flybloom.estimators.frozen import FrozenClassifier
+from flybloom.estimators.ridge import FlyRidgeClassifier
+from flybloom.exceptions import require_extra
+from flybloom.export.graph import OPSET, TYPES, Graph, Value
+from flybloom.export.hashing import hashes, winners
+from flybloom.export.scoring import linear_answers, novelty_answers
+
+if TYPE_CHECKING:
+    import onnx
+
+IR_VERSION = 9  # what runtimes of this set of operators read
+INPUT_TYPES = ("float64", "float32", "int64")
+CONVERTED: tuple[type[FlyEstimator], ...] = (FlyBloomClassifier, FlyRidgeClassifier, FrozenClassifier, FlyHash)
+
+
+def to_onnx(model: Any, *, dtype: Literal["float64", "float32", "int64"] = "float64") -> onnx.ModelProto:
+    """Return a fitted model as a graph of ONNX, in standard operators only.
+
+    Sums are added in the order in which flybloom adds them, so a runtime that keeps to the standard gives the same
+    labels, bit for bit. Rows are dense; missing values are NaN. The graph has the encoding, connections and weights in
+    it, and knows nothing of counts that come later.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier, FlyRidgeClassifier, FrozenClassifier or FlyHash
+        The model, fitted.
+    dtype : {"float64", "float32", "int64"}, default="float64"
+        Type of the input. With int64, and an encoding that leaves rows as they are, sums are whole numbers.
+
+    Returns
+    -------
+    onnx.ModelProto
+        With the input ``X`` of shape (n_samples, n_features). A classifier has the outputs ``label`` and
+        ``probabilities`` (float32); a hash has ``winners`` (int64, the largest sum first) and ``hash`` (float32, zeros
+        and ones).
+
+    Raises
+    ------
+    TypeError
+        If the model is of another kind.
+    ValueError
+        If its encoding has a step that ONNX has no operators for.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from flybloom import FlyBloomClassifier
+    >>> from flybloom.export import to_onnx
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = FlyBloomClassifier(n_components=256, n_winners=16, random_state=0).fit(X, y)
+    >>> import onnxruntime
+    >>> session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    >>> bool((session.run(["label"], {"X": X})[0] == model.predict(X)).all())
+    True
+    """
+    require_extra("onnx", "onnx", "to_onnx")
+    if dtype not in INPUT_TYPES:
+        msg = f"The 'dtype' parameter must be one of {INPUT_TYPES}. Got {dtype!r} instead."
+        raise ValueError(msg)
+    sink = _Model(import_module("onnx"))
+    outputs = write_model(Graph(sink), model, Value("X"), dtype)
+    finished: onnx.ModelProto = sink.finished(dtype, model.n_features_in_, outputs, _output_types(model))
+    return finished
+
+
+def write_model(graph: Graph, model: Any, X: Value, dtype: str) -> dict[str, Value]:
+    """Write the graph of a model, and return what comes out by name."""
+    if not isinstance(model, CONVERTED):
+        msg = (
+            f"Only {', '.join(kind.__name__ for kind in CONVERTED)} can be written as ONNX. Got {type(model).__name__} "
+            "instead. Export the model inside it, such as model.best_estimator_."
+        )
+        raise TypeError(msg)
+    if isinstance(model, FlyRidgeClassifier):
+        model = model.freeze()
+    hasher = model.to_parts().hasher
+    won = winners(graph, hasher, X, dtype)
+    if isinstance(model, FlyHash):
+        return {"winners": won, "hash": hashes(graph, hasher, won)}
+    if isinstance(model, FrozenClassifier):
+        learned = LinearWeights(model.classes_, model.coef_.T, model.intercept_, model.temperature_)
+        answers = linear_answers(graph, learned, won)
+    else:
+        with model.reading_learned() as learned_now:
+            counts, table = model._weight_table(learned_now.counts)  # noqa: SLF001 - what it scores with
+        seed = hasher.projection.seed
+        answers = novelty_answers(graph, model.classes_, counts, table, model.temperature, seed, won)
+    return answers._asdict()
+
+
+class _Model:
+    """A model of its own."""
+
+    def __init__(self, onnx: Any) -> None:
+        self._onnx = onnx
+        self._nodes: list[Any] = []
+        self._constants: list[Any] = []
+        self._numbers = count()
+
+    def new_name(self, hint: str) -> str:
+        """Return a name that nothing else has."""
+        return f"{hint}_{next(self._numbers)}"
+
+    def add_node(self, op: str, inputs: list[str], outputs: list[str], attributes: dict[str, Any]) -> None:
+        """Take a node."""
+        self._nodes.append(self._onnx.helper.make_node(op, inputs, outputs, **attributes))
+
+    def add_constant(self, name: str, values: Array) -> None:
+        """Take a constant."""
+        self._constants.append(self._onnx.numpy_helper.from_array(values, name))
+
+    def finished(
+        self, dtype: str, n_features: int, outputs: dict[str, Value], types: dict[str, tuple[int, Any]]
+    ) -> Any:
+        """Return the whole, checked."""
+        helper = self._onnx.helper
+        for name, value in outputs.items():
+            self.add_node("Identity", [value], [name], {})
+        graph = helper.make_graph(
+            self._nodes,
+            "flybloom",
+            [helper.make_tensor_value_info("X", TYPES[dtype], [None, n_features])],
+            [helper.make_tensor_value_info(name, number, [None, *rest]) for name, (number, rest) in types.items()],
+            self._constants,
+        )
+        version = import_module("flybloom").__version__
+        model = helper.make_model(
+            graph,
+            producer_name="flybloom",
+            producer_version=version,
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            ir_version=IR_VERSION,
+        )
+        self._onnx.checker.check_model(model)
+        return model
+
+
+def _output_types(model: Any) -> dict[str, tuple[int, list[int]]]:
+    """Return type and shape, without the rows, of each output."""
+    if isinstance(model, FlyHash):
+        return {"winners": (TYPES["int64"], [model.n_winners_]), "hash": (TYPES["float32"], [model.n_components_])}
+    labels = import_module("onnx").numpy_helper.from_array(label_values(model.classes_)).data_type
+    return {"label": (labels, []), "probabilities": (TYPES["float32"], [model.classes_.size])}
+
+
+def label_values(classes: Array) -> Array:
+    """Return labels in a type that ONNX has."""
+    return classes.astype(object) if classes.dtype.kind in "UT" else classes
+
+
+class _Container:
+    """A model that skl2onnx makes."""
+
+    def __init__(self, scope: Any, container: Any) -> None:
+        self._scope, self._container = scope, container
+
+    def new_name(self, hint: str) -> str:
+        """Return a name that nothing else has."""
+        return str(self._scope.get_unique_variable_name(f"flybloom_{hint}"))
+
+    def add_node(self, op: str, inputs: list[str], outputs: list[str], attributes: dict[str, Any]) -> None:
+        """Take a node."""
+        name = self._scope.get_unique_operator_name(op)
+        self._container.add_node(op, inputs, outputs, op_version=OPSET, name=name, **attributes)
+
+    def add_constant(self, name: str, values: Array) -> None:
+        """Take a constant."""
+        numpy_helper = import_module("onnx").numpy_helper
+        tensor = numpy_helper.from_array(values, name)
+        if values.dtype == object:
+            self._container.add_initializer(name, tensor.data_type, list(values.shape), values.ravel().tolist())
+        else:
+            self._container.add_initializer(name, tensor.data_type, None, tensor)
+
+
+def register() -> None:
+    """Let skl2onnx convert these estimators, so that pipelines with them convert as a whole.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skl2onnx import to_onnx
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import RobustScaler
+    >>> from flybloom import FlyBloomClassifier, export
+    >>> export.register()
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = make_pipeline(RobustScaler(), FlyBloomClassifier(256, random_state=0)).fit(X, y)
+    >>> graph = to_onnx(model, X[:1], target_opset=18, options={"zipmap": False})
+    >>> [output.name for output in graph.graph.output]
+    ['label', 'probabilities']
+    """
+    require_extra("skl2onnx", "onnx", "register")
+    skl2onnx = import_module("skl2onnx")
+    for kind in CONVERTED:
+        options = None if kind is FlyHash else {"zipmap": [True, False, "columns"], "nocl": [True, False]}
+        skl2onnx.update_registered_converter(
+            kind, f"Flybloom{kind.__name__}", _shapes, _convert, options=options, overwrite=True
+        )
+
+
+def _shapes(operator: Any) -> None:
+    """Tell skl2onnx the types and shapes of what comes out."""
+    types = import_module("skl2onnx.common.data_types")
+    n_rows = operator.inputs[0].type.shape[0]
+    model = operator.raw_operator
+    if isinstance(model, FlyHash):
+        operator.outputs[0].type = types.FloatTensorType([n_rows, model.n_components_])
+        return
+    is_text = model.classes_.dtype.kind in "UTO"
+    operator.outputs[0].type = (types.StringTensorType if is_text else types.Int64TensorType)([n_rows])
+    operator.outputs[1].type = types.FloatTensorType([n_rows, model.classes_.size])
+
+
+def _convert(scope: Any, operator: Any, container: Any) -> None:
+    """Write a model into the one that skl2onnx makes."""
+    types = import_module("skl2onnx.common.data_types")
+    names = {types.DoubleTensorType: "float64", types.FloatTensorType: "float32", types.Int64TensorType: "int64"}
+    dtype = names.get(type(operator.inputs[0].type))
+    if dtype is None:
+        msg = f"Expected an input of {', '.join(INPUT_TYPES)}. Got {operator.inputs[0].type} instead."
+        raise TypeError(msg)
+    model = operator.raw_operator
+    sink = _Container(scope, container)
+    outputs = write_model(Graph(sink), model, Value(operator.inputs[0].full_name), dtype)
+    wanted = ["hash"] if isinstance(model, FlyHash) else ["label", "probabilities"]
+    for name, variable in zip(wanted, operator.outputs, strict=True):
+        is_whole = name == "label" and model.classes_.dtype.kind in "biu"
+        attributes = {"to": TYPES["int64"]} if is_whole else {}
+        sink.add_node("Cast" if is_whole else "Identity", [outputs[name]], [variable.full_name], attributes)

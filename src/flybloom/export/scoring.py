@@ -1,0 +1,99 @@
+"""From winners to labels and probabilities in operators of ONNX."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+from flybloom._plain.score import MIX_0, MIX_1, STEP
+from flybloom.core.readout.linear_weights import LinearWeights
+from flybloom.core.readout.weight_table import WeightTable
+from flybloom.export.graph import Graph, Value
+
+
+class Answers(NamedTuple):
+    """What a classifier says of rows."""
+
+    label: Value
+    probabilities: Value  # float32
+
+
+def linear_answers(graph: Graph, learned: LinearWeights, won: Value) -> Answers:
+    """Add up weights, which is exact in any order; the first of the largest scores is the answer."""
+    weights = graph.node("Gather", graph.constant(np.ascontiguousarray(learned.weights)), won, axis=0)
+    scores = graph.node("ReduceSum", graph.cast(weights, "float64"), graph.constant([1], np.int64), keepdims=0)
+    scores = graph.node("Add", scores, graph.constant(learned.intercept))
+    codes = graph.node("ArgMax", scores, axis=1, keepdims=0)
+    return _answers(graph, learned.classes, codes, scores, learned.temperature)
+
+
+def novelty_answers(
+    graph: Graph, classes: Array, counts: Array, table: WeightTable, temperature: float, seed: int, won: Value
+) -> Answers:
+    """Add up the weights of counts, one winner after the other; the class of least novelty is the answer."""
+    places = table.starts + np.minimum(counts, table.lasts)
+    small = np.min_scalar_type(int(places.max(initial=0)))
+    small = small if small in (np.uint8, np.uint16) else np.dtype(np.int32)
+    looked_up = graph.cast(graph.constant(places, small), "int32")
+    weights = graph.node("Gather", graph.constant(table.values), graph.node("Gather", looked_up, won, axis=0), axis=0)
+    rho = graph.cast(graph.node("Shape", won, start=1), "float64")
+    novelty = graph.node("Div", _added_in_order(graph, weights), rho)
+    codes = _least(graph, novelty, won, rho, seed)
+    return _answers(graph, classes, codes, graph.node("Neg", novelty), temperature)
+
+
+def _answers(graph: Graph, classes: Array, codes: Value, scores: Value, temperature: float) -> Answers:
+    """Return the labels of codes, and the softmax of scores."""
+    if classes.dtype.kind in "UT":
+        classes = classes.astype(object)
+    label = graph.node("Gather", graph.constant(classes), codes, axis=0)
+    scaled = graph.node("Div", scores, graph.constant(float(temperature)))
+    return Answers(label, graph.cast(graph.node("Softmax", scaled, axis=1), "float32"))
+
+
+def _added_in_order(graph: Graph, values: Value) -> Value:
+    """Return sums over the second axis, one after the other; a runtime may do as it likes with a sum over an axis.
+
+    onnxruntime even adds whole numbers as floats there.
+    """
+    last = graph.node("Sub", graph.node("Shape", values, start=1, end=2), graph.constant([1], np.int64))
+    sums = graph.node("CumSum", values, graph.constant(1, np.int64))
+    return graph.node("Gather", sums, graph.node("Squeeze", last), axis=1)
+
+
+def _least(graph: Graph, novelty: Value, won: Value, rho: Value, seed: int) -> Value:
+    """Return the class of least novelty; ties go to one of the tied, chosen by a hash of the winners."""
+    axis = graph.constant([1], np.int64)
+    part = graph.node("Mul", rho, graph.constant(2.0**-52))
+    tolerance = graph.node("Add", part, graph.constant(1.0))
+    limit = graph.node("Mul", graph.node("ReduceMin", novelty, axis, keepdims=1), tolerance)
+    tied = graph.cast(graph.node("LessOrEqual", novelty, limit), "int64")
+    n_tied = graph.node("ReduceSum", tied, axis, keepdims=1)
+    step = graph.constant(STEP.astype(np.int64))
+    words = _mixed(graph, graph.node("Add", won, step))
+    word = graph.node("Unsqueeze", _added_in_order(graph, words), axis)
+    word = _mixed(graph, graph.node("BitwiseXor", word, graph.constant(np.uint64(seed).astype(np.int64))))
+    word = _mixed(graph, graph.node("Add", word, step))
+    chosen = _shifted(graph, graph.node("Mul", _shifted(graph, word, 32), n_tied), 32)
+    rank = graph.node("CumSum", tied, graph.constant(1, np.int64))  # 1 for the first that ties
+    is_chosen = graph.node(
+        "Equal", graph.node("Mul", rank, tied), graph.node("Add", chosen, graph.constant(1, np.int64))
+    )
+    return graph.node("ArgMax", graph.cast(is_chosen, "int32"), axis=1, keepdims=0)
+
+
+def _mixed(graph: Graph, words: Value) -> Value:
+    """Return 64-bit words scrambled; products wrap around, so signed ones have the bits of unsigned ones."""
+    for bits, factor in ((30, MIX_0), (27, MIX_1), (31, None)):
+        words = graph.node("BitwiseXor", words, _shifted(graph, words, bits))
+        if factor is not None:
+            words = graph.node("Mul", words, graph.constant(factor.astype(np.int64)))
+    return words
+
+
+def _shifted(graph: Graph, words: Value, bits: int) -> Value:
+    """Return words without their low bits, zeros above."""
+    shift = graph.constant(bits, np.uint64)
+    return graph.cast(graph.node("BitShift", graph.cast(words, "uint64"), shift, direction="RIGHT"), "int64")
