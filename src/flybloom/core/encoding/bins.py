@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from flybloom import _kernels
 from flybloom._internal.typing import Array, Features, Weights
 from flybloom.core.encoding.moments import ColumnMoments, column_moments
 from flybloom.core.encoding.step import Plan, Step
