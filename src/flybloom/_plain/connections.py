@@ -68,7 +68,9 @@ def draw_connections(seed: int, version: int, d: int, is_signed: bool, begin: in
         components = np.arange(first, min(first + step, end))
         streams = _Streams(components, version, seed)
         places = _drawn(streams, np.full(components.size, d), octets.shape[1])
-        _store(places, components, version, seed, d if is_signed else 0, octets)
+        if is_signed:
+            places += d * _signs(components, octets.shape[1], version, seed)
+        octets[components // OCTET, :, components % OCTET] = places
 
 
 def draw_window_connections(
@@ -93,7 +95,9 @@ def draw_window_connections(
         places = _drawn(streams, a * b * channels, s)
         row, rest = np.divmod(places, (b * channels)[:, None])
         places = ((top + row) * width + left) * channels + rest
-        _store(places, components, version, seed, d if is_signed else 0, octets)
+        if is_signed:
+            places += d * ((np.arange(s) + components[:, None]) % 2)  # every second one, from where its number says
+        octets[components // OCTET, :, components % OCTET] = places
 
 
 def _drawn(streams: _Streams, n_places: Array, s: int) -> Array:
@@ -108,12 +112,8 @@ def _drawn(streams: _Streams, n_places: Array, s: int) -> Array:
     return chosen
 
 
-def _store(places: Array, components: Array, version: int, seed: int, negative: int, octets: Array) -> None:
-    """Write the connections where the kernels look for them, with their signs where they have any."""
-    if negative:
-        for begin in range(0, places.shape[1], 32 * 4):
-            words = philox(begin // (32 * 4), components, SIGNS, version, seed)
-            for k in range(begin, min(begin + 32 * 4, places.shape[1])):
-                is_negative = (words[(k - begin) // 32] >> np.uint64(k % 32)) & np.uint64(1)
-                places[:, k] += negative * is_negative.astype(np.int64)
-    octets[components // OCTET, :, components % OCTET] = places
+def _signs(components: Array, s: int, version: int, seed: int) -> Array:
+    """Return which connections are negative, for each of the components, as 0 and 1."""
+    words = [philox(block, components, SIGNS, version, seed) for block in range(-(-s // 128))]
+    bits = [(words[k // 128][k % 128 // 32] >> np.uint64(k % 32)) & np.uint64(1) for k in range(s)]
+    return np.array(bits).T.astype(np.int64)
