@@ -40,10 +40,8 @@ def plan(settings: Settings, data: str | None) -> list[Unit]:  # noqa: ARG001
         for number in range(n_sets):
             common = {"kind": kind, "number": number, "n_folds": settings["n_folds"], "seed": settings["seed"]}
             units += [
-                Unit(
-                    f"{kind}/{number:02}/{method}", run_baseline, {**common, "method": method, "grid": settings["grid"]}
-                )
-                for method in ("kNNC", *settings["baselines"])
+                Unit(f"{kind}/{number:02}/{method}", run_baseline, {**common, "method": method, "grid": grid})
+                for method, grid in settings["baselines"].items()
             ]
             units += [
                 Unit(f"{kind}/{number:02}/{key}", run_fly, {**common, "spaces": settings[key]})
@@ -159,5 +157,7 @@ EXPERIMENT = Experiment(
     "rows with a tenth of the dimensions, as in the authors' code. `binary-100-20` is {0,1}^100 with 20 ones. "
     "The marks are medians where the authors show them, else means of their follow-up (AAAI 2022). Trying ten "
     "projections for the best sizes matters as much as the sizes: the authors' search drew a new one for each setting. "
-    "In the standard profile SBFC ends at m = 128 d, which is why it stays behind theirs where rows have many ones.",
+    "Their code also tries rows that are densified first, which pads them to a power of two and takes m and rho as "
+    "shares of that: at d = 100 up to 2621 d components and 327 winners. For FBFC on real rows that is worth 0.03, and "
+    "is in the grid here.",
 )
