@@ -1,4 +1,4 @@
-"""Learn MNIST, forget a random sixth, compare with learning the rest: counts must be equal, and time about the same.
+"""Learn MNIST, forget a random sixth, compare with learning the rest: counts and predictions must be equal.
 
 python benchmarks/forget.py
 """
@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import sys
 import time
+from itertools import product
 
 import numpy as np
 
 from datasets import load_split
-from flybloom import FlyBloomClassifier
+from flybloom import FlyBloomClassifier, FlyRidgeClassifier
 
 FORGOTTEN = 10_000
 
@@ -25,19 +26,23 @@ def timed(method: object, X: np.ndarray, y: np.ndarray) -> float:
 
 def main() -> None:
     """Learn, forget, compare."""
-    X, y, _, _ = load_split("mnist")
+    X, y, X_test, _ = load_split("mnist")
     gone = np.zeros(len(y), bool)
     gone[np.random.default_rng(0).permutation(len(y))[:FORGOTTEN]] = True
-    for scaling in ("none", "standard"):
-        model = FlyBloomClassifier(random_state=0, scaling=scaling).partial_fit(X, y)
+    for kind, scaling in product((FlyBloomClassifier, FlyRidgeClassifier), ("none", "standard")):
+        model = kind(random_state=0, scaling=scaling).partial_fit(X, y)
         rest = model - model  # hashes alike, and has learned nothing
         rest.partial_fit(X[~gone], y[~gone])
         learning = timed((model - model).partial_fit, X[gone], y[gone])
         forgetting = timed(model.forget, X[gone], y[gone])
-        is_same = np.array_equal(model.counts_, rest.counts_) and np.array_equal(model.class_count_, rest.class_count_)
+        names = ("counts_", "class_count_", *(["pair_counts_"] if kind is FlyRidgeClassifier else []))
+        is_same = all(np.array_equal(getattr(model, name), getattr(rest, name)) for name in names)
+        is_same = is_same and np.array_equal(model.predict(X_test), rest.predict(X_test))
         print(
-            f"scaling={scaling!r}: {FORGOTTEN} of {len(y)} rows forgotten, counts {'equal' if is_same else 'DIFFER'}; "
-            f"{forgetting:.0f} us a row to forget, {learning:.0f} to learn ({forgetting / learning:.2f} times)"
+            f"{kind.__name__}, scaling={scaling!r}: {FORGOTTEN} of {len(y)} rows forgotten, counts and predictions "
+            f"{'equal' if is_same else 'DIFFER'}; {forgetting:.0f} us a row to forget, {learning:.0f} to learn "
+            f"({forgetting / learning:.2f} times)",
+            flush=True,
         )
         if not is_same:
             sys.exit(1)

@@ -79,7 +79,7 @@ def main() -> None:
     for found in kept.values():
         for model in options.anew.split(","):
             found.pop(model, None)
-    names = list(tabular())
+    names = sorted(tabular(), key=lambda name: len(load(name)[1]))  # small ones first
     for model in options.models.split(","):
         for name in names:
             if model in kept.get(name, {}):

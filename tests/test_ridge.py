@@ -11,7 +11,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss
 
 import flybloom
-from flybloom import FlyHash, FlyRidgeClassifier
+from flybloom import FlyHash, FlyRidgeClassifier, datasets
 from flybloom._internal.scores import reliability
 from flybloom.core.counts import pairs
 from flybloom.core.readout import ridge
@@ -85,8 +85,33 @@ def test_generalised_cross_validation_follows_from_the_counts(some):
         assert value == pytest.approx(300 * rss / (300 - np.trace(smoother) - 1) ** 2, rel=1e-8)
         if alpha in approximate:
             assert approximate[alpha] == pytest.approx(value, rel=0.05)
-    least = min(found.values())
-    assert model.alpha_ == min(alpha for alpha, value in found.items() if value <= 1.015 * least and alpha >= 0.1)
+    grid = [alpha for alpha in ridge.ALPHAS if alpha >= 0.1]  # for few rows
+    every = {}
+    for alpha in grid:
+        smoother = Hc @ np.linalg.solve(Hc.T @ Hc + alpha * unit * np.eye(600), Hc.T)
+        every[alpha] = 300 * ((Y - smoother @ Y) ** 2).sum() / (300 - np.trace(smoother) - 1) ** 2
+    best = grid.index(min(every, key=every.get))
+    is_near = best > 0 and every[grid[best - 1]] <= 1.015 * every[grid[best]]
+    assert model.alpha_ == grid[best - is_near]
+
+
+@pytest.mark.parametrize("best", range(10))
+@pytest.mark.parametrize("n_rows", [200, 2000])
+def test_the_least_is_found_wherever_it_is(best, n_rows, monkeypatch):
+    """A valley anywhere on the grid, with few and with many rows; then the smaller neighbour if it is near."""
+    least = 0 if n_rows == 2000 else ridge.ALPHAS.index(0.1)
+
+    def gcv(_, alpha):
+        at = ridge.ALPHAS.index(alpha)
+        return ridge.Tried(1.0 + abs(at - best) * (0.01 if at < best else 0.1), at >= best, np.eye(1) * alpha)
+
+    monkeypatch.setattr(ridge._System, "gcv", gcv)
+    system, tried = object.__new__(ridge._System), {}
+    system.n_rows, system.mean = n_rows, np.zeros(100)
+    alpha, factor = ridge._least_gcv(system, tried)
+    assert alpha == ridge.ALPHAS[max(least, best - 1)]
+    assert factor is None or factor[0, 0] == alpha
+    assert len(tried) <= 6
 
 
 def test_rows_left_out_are_rows_not_learned(some):
@@ -141,6 +166,20 @@ def test_weights_follow_small_changes(some):
     assert_allclose(model.coef_, anew.coef_, atol=1e-6)
     model.forget(X[290:], y[290:])
     assert_allclose(model.coef_, first, atol=1e-6)
+
+
+@pytest.mark.data
+def test_forgetting_a_sixth_of_mnist_is_never_having_learned_it(data_folder):
+    """Counts bit for bit, the penalty and the predictions that follow from them; whatever the order."""
+    mnist = datasets.load("mnist", data_folder)
+    order = np.random.default_rng(0).permutation(len(mnist.y))
+    gone, kept = order[:10_000], order[10_000:]
+    model = FlyRidgeClassifier(512, n_winners=32, n_connections=16, encoding="none", random_state=0)
+    never = clone(model).fit(mnist.X[kept], mnist.y[kept])
+    model.fit(mnist.X, mnist.y).forget(mnist.X[gone], mnist.y[gone])
+    for name in ("pair_counts_", "counts_", "class_count_", "alpha_", "coef_", "intercept_"):
+        assert_array_equal(getattr(model, name), getattr(never, name))
+    assert_array_equal(model.predict(mnist.X_test), never.predict(mnist.X_test))
 
 
 def test_many_rows_are_counted_a_block_at_a_time(digits, monkeypatch):

@@ -32,6 +32,7 @@ from flybloom.estimators.tuning.calibration import fitted_temperature
 USUAL_TEMPERATURE = 0.1  # where there are too few rows to tell
 FEW_ROWS = 30  # of which a temperature says little
 JUDGED_ROWS = 2048  # about how many rows set the temperature
+TELLING_WINNERS = 16  # of a row, by which it is chosen: those of the largest sums
 HASH_WORD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -68,7 +69,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
-        - If "auto", an eighth of the components, at most 256.
+        - If "auto", an eighth of the components, at most 256; of more than 4096 components, a sixteenth.
 
     alpha : float or "gcv", default="gcv"
         How strongly weights are shrunk, as a multiple of the mean eigenvalue of the pairs. "gcv" chooses it by
@@ -532,8 +533,8 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
 
 
 def _fractions(winners: Winners) -> Array:
-    """Return a number from 0 to 1 for each row, as if drawn at random, but the same for the same winners."""
-    words = (winners.astype(np.uint64) + np.uint64(1)) * HASH_WORD
+    """Return a number from 0 to 1 for each row, as if drawn at random, but the same for the same first winners."""
+    words = (winners[:, :TELLING_WINNERS].astype(np.uint64) + np.uint64(1)) * HASH_WORD
     words ^= words >> np.uint64(29)
     total = (words * HASH_WORD).sum(axis=1, dtype=np.uint64)  # whatever the order of the winners
     total ^= total >> np.uint64(32)

@@ -15,7 +15,8 @@ WINDOW_CONNECTIONS = 24
 AUTO_WINNERS = 128
 PAIR_COMPONENTS = (1024, 2048, 4096)
 PAIR_ROWS = (1_000, 20_000)  # up to which there are so few, and so many
-PAIR_WINNERS, MAX_PAIR_WINNERS = 8, 256  # one of so many components wins, and no more than these
+PAIR_WINNERS, MAX_PAIR_WINNERS = 8, 256  # one of so many components wins, and no more than these,
+MANY_PAIR_WINNERS = 16  # unless that is less than one of so many
 PAIR_CONNECTIONS, MANY_COLUMNS = 16, 256  # with so many columns, connections are those of first-order counts
 
 FLOATS = (float, np.floating)
@@ -91,6 +92,7 @@ class PairSizes(Sizes):
             s = max(1, min(round(n_hashed / 2), PAIR_CONNECTIONS))
         if rho == "auto":
             n_components = Sizes(m).for_features(n_features)[0]
-            rho = max(1, min(n_components // PAIR_WINNERS, MAX_PAIR_WINNERS))
+            most = max(MAX_PAIR_WINNERS, n_components // MANY_PAIR_WINNERS)
+            rho = max(1, min(n_components // PAIR_WINNERS, most))
         sizes = Sizes(m, s, rho)
         return sizes.for_features(n_features, n_columns, most_connections=most_connections)

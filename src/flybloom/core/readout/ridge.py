@@ -23,15 +23,23 @@ from flybloom.core.readout.linear_weights import linear_scores, padded, rounded
 
 ALPHAS = tuple(10.0 ** (k / 2) for k in range(-6, 4))  # multiples of the mean eigenvalue that are tried
 LEAST_ALPHA = 0.1  # of these, for few rows: twins of rows, which are not left out with them, would ask for less
+USUAL_ALPHAS = ALPHAS[3], ALPHAS[5]  # where the search begins, for many and for few rows
 MANY_ROWS = 5  # times the components; from here on less is allowed
-NEAR = 0.015  # of alphas whose cross-validation is so near to the least, the smallest: labels want less than squares do
-FLAT = 1e-3  # relative gain of a further step that is not worth its factorisation
+NEAR = 0.015  # if the next smaller alpha is so near to the least, that one: labels want less than squares do
 LEAST_UNIT = 1e-3  # of the mean eigenvalue, for data without any variance
-MAX_DOUBLE = 2048  # components up to which factors are in double precision, and degrees of freedom are exact
-N_PROBES = 32  # random rows from which degrees of freedom are estimated beyond
+MAX_DOUBLE = 1024  # components up to which factors are in double precision, and degrees of freedom are exact
+N_PROBES = 16  # random rows from which degrees of freedom are estimated beyond
 TOLERANCE = 1e-11  # of the residual of the weights, relative to what they are solved for
 MAX_STEPS = 40  # of conjugate gradients to get there
 TILE = 512  # rows that are scored together
+
+
+class Tried(NamedTuple):
+    """What a penalty would do."""
+
+    gcv: float  # its generalised cross-validation
+    rises: bool  # whether a larger penalty would make that larger
+    factor: Array | None  # upper Cholesky factor, as long as it is kept
 
 
 class Ridge(NamedTuple):
@@ -60,9 +68,9 @@ class Ridge(NamedTuple):
         leverage = np.empty(len(winners))
         for begin in range(0, len(winners), TILE):
             some = winners[begin : begin + TILE].astype(np.int64)
-            rows = np.zeros((len(some), self.mean.size))
+            rows = np.zeros((len(some), self.mean.size), self.factor.dtype)
             np.put_along_axis(rows, some, 1.0, axis=1)
-            rows -= self.mean
+            rows -= self.mean.astype(rows.dtype)
             solved = linalg.solve_triangular(self.factor, rows.T, trans="T", overwrite_b=True, check_finite=False)
             leverage[begin : begin + TILE] = np.einsum("ij,ij->j", solved, solved) + 1.0 / n_rows
         truth = np.zeros_like(scores)
@@ -154,55 +162,58 @@ class _System:
         result: Array = product
         return result
 
-    def gcv(self, alpha: float) -> tuple[float, Array | None]:
-        """Return the generalised cross-validation of an alpha, and the factor it took."""
+    def gcv(self, alpha: float) -> Tried:
+        """Return the generalised cross-validation of an alpha, whether it falls or rises there, and the factor."""
         try:
             factor = self.factor(alpha, self.dtype)
         except linalg.LinAlgError:  # too small for this precision
-            return float("inf"), None
-        m, shift = self.mean.size, alpha * self.unit
+            return Tried(float("inf"), rises=False, factor=None)
+        m, shift, n_classes = self.mean.size, alpha * self.unit, self.right.shape[1]
         solved = linalg.cho_solve((factor, False), np.hstack([self.right, self.probes]), check_finite=False)
-        weights = solved[:, : self.right.shape[1]].astype(np.float64)
+        weights, solved = solved[:, :n_classes].astype(np.float64), solved[:, n_classes:].astype(np.float64)
         if self.probes.size:
-            trace = float(np.sum(self.probes * solved[:, self.right.shape[1] :])) / N_PROBES
+            trace, of_square = float(np.sum(self.probes * solved)) / N_PROBES, float(np.sum(solved**2)) / N_PROBES
         else:
-            inverse, _ = linalg.lapack.dtrtri(factor, lower=0)
-            trace = float(np.einsum("ij,ij->", inverse, inverse))
-        freedom = m - shift * trace + 1.0
-        product = float(np.sum(weights * self.right))
-        rss = self.total - product - shift * float(np.sum(weights**2))  # because A w = b - alpha w
-        if freedom >= self.n_rows or not np.isfinite(rss):
-            return float("inf"), factor
-        return self.n_rows * max(rss, 0.0) / (self.n_rows - freedom) ** 2, factor
+            inverse, _ = linalg.lapack.dpotri(factor, lower=0)
+            diagonal, upper = np.diag(inverse), np.triu(inverse, 1)
+            trace, of_square = float(diagonal.sum()), float(np.sum(diagonal**2) + 2.0 * np.sum(upper**2))
+        left = self.n_rows - (m - shift * trace + 1.0)  # rows less degrees of freedom
+        length = float(np.sum(weights**2))
+        rss = self.total - float(np.sum(weights * self.right)) - shift * length  # because A w = b - alpha w
+        if left <= 0.0 or not np.isfinite(rss):
+            return Tried(float("inf"), rises=False, factor=factor)
+        again = linalg.cho_solve((factor, False), weights.astype(factor.dtype), check_finite=False)
+        slope_of_rss = 2.0 * shift * float(np.sum(weights * again))
+        slope_of_left = trace - shift * of_square
+        rises = slope_of_rss * left > 2.0 * slope_of_left * max(rss, 0.0)
+        return Tried(self.n_rows * max(rss, 0.0) / left**2, rises, factor)
 
 
 def _least_gcv(system: _System, tried: dict[float, float]) -> tuple[float, Array | None]:
-    """Return the smallest alpha of nearly the least generalised cross-validation, found downhill, and its factor."""
-    kept: tuple[int, Array | None] = (-1, None)  # the last one
+    """Return the alpha of the least cross-validation, or the next smaller if it is nearly as good, and its factor."""
+    found: dict[int, Tried] = {}
 
-    def value(at: int) -> float:
-        nonlocal kept
-        if ALPHAS[at] not in tried:
-            tried[ALPHAS[at]], factor = system.gcv(ALPHAS[at])
-            kept = at, factor
-        return tried[ALPHAS[at]]
+    def value(at: int) -> Tried:
+        if at not in found:
+            for other, kept in found.items():  # factors are large: one is kept
+                found[other] = kept._replace(factor=None)
+            found[at] = system.gcv(ALPHAS[at])
+            tried[ALPHAS[at]] = found[at].gcv
+        return found[at]
 
-    least = 0 if system.n_rows >= MANY_ROWS * system.mean.size else ALPHAS.index(LEAST_ALPHA)
-    at, step = ALPHAS.index(LEAST_ALPHA) + (1 if least else 0), 2
-    while step > 0:
-        here = value(at)
-        for direction in (-1, 1):
-            there, has_moved = at + direction * step, False
-            while least <= there < len(ALPHAS) and value(there) < here * (1.0 - FLAT):
-                at, here, has_moved = there, value(there), True
-                there = at + direction * step
-            if has_moved:
-                break
-        step //= 2
-    limit = value(at) * (1.0 + NEAR)
-    while at > least and value(at - 1) <= limit:
+    has_many = system.n_rows >= MANY_ROWS * system.mean.size
+    least, at = (0, ALPHAS.index(USUAL_ALPHAS[0])) if has_many else map(ALPHAS.index, (LEAST_ALPHA, USUAL_ALPHAS[1]))
+    low, high, step, has_turned, last = least, len(ALPHAS) - 1, 1, False, None
+    while low < high:  # falls before low, rises from high on; larger and larger steps until it turns, then by halves
+        rises = value(at).rises
+        low, high = (low, at) if rises else (at + 1, high)
+        has_turned = has_turned or (last is not None and rises != last)
+        at = (low + high) // 2 if has_turned else max(low, high - step) if rises else min(low + step - 1, high - 1)
+        step, last = 2 * step, rises
+    at = min((k for k in (low - 1, low) if k >= least), key=lambda k: value(k).gcv)
+    if at > least and value(at - 1).gcv <= value(at).gcv * (1.0 + NEAR):
         at -= 1
-    return ALPHAS[at], kept[1] if kept[0] == at else None
+    return ALPHAS[at], found[at].factor
 
 
 def _refined(system: _System, alpha: float, factor: Array, start: Array | None) -> Array | None:
