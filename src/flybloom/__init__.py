@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from flybloom.estimators.frozen import FrozenClassifier
     from flybloom.estimators.novelty import FlyBloomNovelty
     from flybloom.estimators.open_set import OpenSetClassifier
+    from flybloom.estimators.released import ReleasedClassifier
     from flybloom.estimators.ridge import FlyRidgeClassifier
     from flybloom.estimators.transformers import RelevanceScaler, SoftBins
     from flybloom.estimators.tuning import FlyBloomClassifierCV
@@ -32,6 +33,7 @@ __all__ = [
     "FlyRidgeClassifier",
     "FrozenClassifier",
     "OpenSetClassifier",
+    "ReleasedClassifier",
     "RelevanceScaler",
     "SlidingWindow",
     "SoftBins",
@@ -52,6 +54,7 @@ _MODULES = {
     "FlyRidgeClassifier": "flybloom.estimators.ridge",
     "FrozenClassifier": "flybloom.estimators.frozen",
     "OpenSetClassifier": "flybloom.estimators.open_set",
+    "ReleasedClassifier": "flybloom.estimators.released",
     "RelevanceScaler": "flybloom.estimators.transformers",
     "SlidingWindow": "flybloom.estimators.window",
     "SoftBins": "flybloom.estimators.transformers",

@@ -19,6 +19,14 @@ class CheckpointError(ValueError):
     """A training cannot be resumed from a checkpoint."""
 
 
+class PrivacyError(ValueError):
+    """A release would not be private as it was asked for, or go beyond its budget."""
+
+
+class ReceiptError(ValueError):
+    """A receipt of forgetting does not hold, or cannot be given."""
+
+
 class SourceError(ValueError):
     """A source of data cannot be read, or holds what cannot be learned from."""
 

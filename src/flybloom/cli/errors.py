@@ -19,6 +19,8 @@ from flybloom.exceptions import (
     IncompatibleHashError,
     ModelFileError,
     NeverLearnedError,
+    PrivacyError,
+    ReceiptError,
     SourceError,
 )
 
@@ -30,11 +32,21 @@ EXIT_CODES: dict[type[BaseException], int] = {  # the first that fits; documente
     ModelFileError: 4,
     IncompatibleHashError: 5,
     NeverLearnedError: 5,
+    PrivacyError: 5,
+    ReceiptError: 5,
     CheckpointError: 6,
     Exception: 1,
 }
 EXPECTED = (ValueError, OSError, ImportError, MemoryError)  # whose words are meant for whoever reads them
-OURS = (SourceError, ModelFileError, IncompatibleHashError, NeverLearnedError, CheckpointError)
+OURS = (
+    SourceError,
+    ModelFileError,
+    IncompatibleHashError,
+    NeverLearnedError,
+    PrivacyError,
+    ReceiptError,
+    CheckpointError,
+)
 USAGE_ERROR: Any = typer.BadParameter.mro()[2]  # ClickException, from wherever typer has it
 PARAMETER = re.compile(r"\b(file_encoding|label_type|single_pass|id_column)\b(=(?:True|'([^']*)'))?")
 IN_BRACKETS = re.compile(r"\((delimiter|decimal|delimiter, decimal)\)")

@@ -7,9 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from scipy.special import softmax
 
-from flybloom import _kernels
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Novelty, Winners
 from flybloom._internal.validation import check_labels
@@ -25,6 +23,8 @@ from flybloom.core.recipe import Learned
 from flybloom.estimators.base import HASH_PARAMETERS
 from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import CountingClassifier
+from flybloom.estimators.novelty_scores import NoveltyScores
+from flybloom.estimators.releasing import Releasing
 
 FILTERS = ("filters", "familiarity")
 SCORES = ("novelty", "familiarity")
@@ -38,7 +38,7 @@ CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
 }
 
 
-class FlyBloomClassifier(Certified, CountingClassifier[ClassCounts]):
+class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier[ClassCounts]):
     """Classifier that learns in one pass, in any order, by counting the winners of a hash.
 
     Each row is hashed (see `FlyHash`); for each class it is counted how often each component won. A new row
@@ -283,42 +283,6 @@ class FlyBloomClassifier(Certified, CountingClassifier[ClassCounts]):
 
             hasher.for_each_block(X, score, self.n_jobs)
         return result
-
-    def decision_function(self, X: Any) -> Array:
-        """Return how much each row belongs to each class; larger is better.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Minus the novelty; for two classes, the novelty to the first minus that to the second.
-        """
-        novelty = self.novelty(X)
-        if novelty.shape[1] == 2:  # noqa: PLR2004
-            with _kernels.float_mode.SmallFloatsKept():
-                difference: Array = novelty[:, 0] - novelty[:, 1]
-            return difference
-        return -novelty
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return a probability for each class: the softmax of minus the novelty over the temperature.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows sum to 1; columns as in ``classes_``.
-        """
-        with _kernels.float_mode.SmallFloatsKept():
-            return np.asarray(softmax(self.novelty(X) / -self.temperature, axis=1))
 
     def class_similarity(self, *, kind: str = "filters") -> Array:
         """Return how similar each pair of classes is: the cosine between their filters.

@@ -89,8 +89,13 @@ class CountingEstimator(FlyEstimator):
                 self._merge_held(mine, theirs)
                 return self
             mine.hasher.require_same(theirs.hasher, "merge")
-            shared.replace(mine._replace(counts=mine.counts.plus(theirs.counts.following(mine.counts))))
+            counts = mine.counts.plus(theirs.counts.following(mine.counts))
+            shared.replace(mine._replace(counts=counts, tuned=self._merged_tuned(mine, theirs)))
         return self
+
+    def _merged_tuned(self, mine: Learned, theirs: Learned) -> dict[str, Any]:  # noqa: ARG002
+        """Return what is kept of what was chosen with the rows of two models: that of the first."""
+        return mine.tuned
 
     def _merge_held(self, mine: Learned, theirs: Learned) -> None:
         """Merge models of which one or both still hold rows back: these are learned as the other one hashes."""

@@ -19,6 +19,7 @@ from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, 
 from flybloom.core.recipe import Learned
 from flybloom.estimators.base import read_only
 from flybloom.estimators.counting import CountingEstimator
+from flybloom.files.receipt import Receipt, snapshot
 
 Counted = TypeVar("Counted", ClassCounts, PairCounts)
 
@@ -117,6 +118,41 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         """
         self._forget(X, y, sample_weight)
         return self
+
+    def forget_with_receipt(self, X: Any, y: Any, sample_weight: Any = None) -> Receipt:
+        """Unlearn rows as `forget` does, and return a receipt of it.
+
+        The receipt holds fingerprints of what the model was before and after. Who has the rows can check with it, and
+        with the file of the model, that the model equals one that never learned them; see docs/forgetting.md.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned before.
+        y : array-like of shape (n_samples,)
+            The labels with which they were learned.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers; a row of weight 3 is forgotten three times.
+
+        Returns
+        -------
+        Receipt
+            To be saved, and checked with `flybloom verify`.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = FlyBloomClassifier(encoding="none", random_state=0).fit(X, y)
+        >>> receipt = model.forget_with_receipt(X[:3], y[:3])
+        >>> receipt.classes
+        [[0, 1], [1, 1], [2, 1]]
+        """
+        with self._shared.learning:
+            before = snapshot(self)
+            self.forget(X, y, sample_weight)
+            return Receipt.between(before, snapshot(self))
 
     @property
     def classes_(self) -> Array:

@@ -15,6 +15,7 @@ KINDS = {
     "FlyRidgeClassifier": "flybloom.estimators.ridge",
     "FrozenClassifier": "flybloom.estimators.frozen",
     "OpenSetClassifier": "flybloom.estimators.open_set",
+    "ReleasedClassifier": "flybloom.estimators.released",
     "SlidingWindow": "flybloom.estimators.window",
 }
 """Names in files, and the modules they are imported from when first needed."""

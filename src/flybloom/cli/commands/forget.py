@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from flybloom._internal.atomic_write import check_writable
 from flybloom.cli.console import print_result
 from flybloom.cli.models import blocks_for, change_file, inside, needs_labels
 from flybloom.cli.options import (
@@ -24,6 +28,10 @@ from flybloom.cli.reading import AS_FOUND, Reading
 if TYPE_CHECKING:
     from flybloom.blocks import Blocks
 
+ReceiptFile = Annotated[
+    Path | None, typer.Option("--receipt", help="Write a receipt, which `flybloom verify` checks, to this file.")
+]
+
 
 def command(
     model: Model,
@@ -33,6 +41,7 @@ def command(
     label_type: LabelType = LabelKind.AUTO,
     reading: Reading = AS_FOUND,
     block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
+    receipt: ReceiptFile = None,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -40,11 +49,20 @@ def command(
 
     Rows that cannot have been learned are refused, and MODEL stays as it is.
     """
+    from flybloom.files.receipt import Receipt, snapshot  # noqa: PLC0415 - heavy
+
+    before = []
+    if receipt is not None:
+        check_writable(receipt, [model])
 
     def blocks_of(learner: Any) -> Blocks:
         require_target(target, is_needed=needs_labels(learner))
+        if receipt is not None:
+            before.append(snapshot(inside(learner)))
         return blocks_for(learner, source, target, reading, label_type=label_type, block_rows=block_rows)
 
     learner, facts = change_file(model, output, blocks_of, jobs, stage="forgetting", by="forget")
+    if receipt is not None:
+        Receipt.between(before[0], snapshot(inside(learner))).save(receipt)
     rows_left = inside(learner).n_rows_learned()
     print_result({"model": facts.pop("model"), "rows_left": rows_left, **facts}, as_json=json)

@@ -1,0 +1,74 @@
+"""flybloom verify: check a receipt of forgetting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flybloom.cli.console import print_result
+from flybloom.cli.models import blocks_for, inside, load_learner
+from flybloom.cli.options import (
+    DEFAULT_BLOCK_ROWS,
+    SOURCE_HELP,
+    BlockRows,
+    Jobs,
+    Json,
+    LabelKind,
+    LabelType,
+    Model,
+    TargetIfAny,
+)
+from flybloom.cli.reading import AS_FOUND, Reading
+from flybloom.exceptions import ReceiptError
+
+ReceiptFile = Annotated[
+    Path, typer.Argument(help="What `flybloom forget --receipt` wrote.", metavar="RECEIPT", show_default=False)
+]
+SourceIfAny = Annotated[
+    str | None, typer.Argument(help=f"The rows that were forgotten. {SOURCE_HELP}", metavar="[SOURCE]")
+]
+
+
+def command(
+    receipt: ReceiptFile,
+    model: Model,
+    source: SourceIfAny = None,
+    target: TargetIfAny = None,
+    label_type: LabelType = LabelKind.AUTO,
+    reading: Reading = AS_FOUND,
+    block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
+    jobs: Jobs = 1,
+    json: Json = False,
+) -> None:
+    """Check that MODEL is what RECEIPT says was left, and, with the rows of SOURCE, that it lacks just these.
+
+    Nothing is changed.
+    """
+    from flybloom.files.receipt import Receipt, verify  # noqa: PLC0415 - heavy
+
+    if (source is None) != (target is None):
+        msg = "the rows that were forgotten need their labels: expected SOURCE and --target, or neither."
+        raise typer.BadParameter(msg)
+    try:
+        found = Receipt.load(receipt)
+    except FileNotFoundError:
+        msg = f"There is no receipt {receipt}. Check the path."
+        raise ReceiptError(msg) from None
+    learner = load_learner(model, jobs)
+    rows = None
+    if source is not None:
+        blocks = blocks_for(learner, source, target, reading, label_type=label_type, block_rows=block_rows)
+        rows = ((block.X, block.y) for block in blocks)
+    holds = verify(found, inside(learner), rows)
+    proven = "the model is the one of the receipt"
+    proven += ", and equals one that never learned these rows" if holds["rows"] else "; give the rows to prove more"
+    facts = {
+        "receipt": str(receipt),
+        "model": str(model),
+        "rows": found.rows,
+        "forgotten": found.time,
+        "holds": proven,
+    }
+    print_result(facts, as_json=json)

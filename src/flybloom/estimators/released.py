@@ -1,0 +1,399 @@
+"""A model with noise in its counts, safe to publish: it predicts, and adds up with others."""
+
+from __future__ import annotations
+
+import math
+from copy import copy
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+from flybloom._internal.sklearn_compat import Interval, StrOptions
+from flybloom._internal.typing import Array, Novelty, Winners
+from flybloom._internal.validation import check_rows
+from flybloom.core.counts.columns import align_columns, check_table, narrowest, unite
+from flybloom.core.counts.label_json import labels_from_json, labels_to_json
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights
+from flybloom.core.readout.scorer import Scorer
+from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, read_only
+from flybloom.estimators.novelty_scores import NoveltyScores
+from flybloom.exceptions import PrivacyError
+from flybloom.files.model_file import Parts
+from flybloom.privacy.budget import Spent
+
+LARGEST = 2**61
+MAX_DECAY = 0.4
+
+
+class ReleasedClassifier(NoveltyScores, ClassifierMixin, FlyEstimator):  # type: ignore[misc]
+    """What `FlyBloomClassifier.release` returns: counts with noise, which tell hardly anything of any row.
+
+    Whatever is done with it is private as well, because it has not seen the rows: scoring, sums, any `decay`. It has no
+    exact counts, so it cannot learn or forget. Releases of disjoint rows add up, as counts do.
+
+    Parameters
+    ----------
+    decay : float or "auto", default="auto"
+        c in the paper, see `FlyBloomClassifier`. "auto" is ``2 / (mean + 2 * deviation)`` and at most 0.4, for the mean
+        count and the deviation of the noise: noise asks for a slow decay (docs/privacy.md).
+
+    class_weight : "balanced", dict or None, default=None
+        How many rows each row of a class counts as, see `FlyBloomClassifier`. "balanced" goes by the noisy counts.
+
+    temperature : float, default=0.1
+        What the novelties are divided by before the softmax of `predict_proba`.
+
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+
+    counts_ : ndarray of shape (n_classes, n_components_)
+        The counts with noise; some may be negative, and count as 0 when scoring.
+
+    class_count_ : ndarray of shape (n_classes,)
+        About how many rows each class had, from the noisy counts.
+
+    releases_ : list of dict
+        What each release cost that was added up: mechanism, epsilon, delta and more.
+
+    epsilon_, delta_ : float
+        The largest of these: what it cost any row, as long as no person has rows in two of them.
+
+    decay_ : float
+        The decay that is used.
+
+    n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
+        As for `FlyHash`.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the rows of fit had names that are strings.
+
+    See Also
+    --------
+    FlyBloomClassifier : The classifier that it comes from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> def released(rows, seed):
+    ...     model = FlyBloomClassifier(512, n_winners=32, encoding="none", random_state=0).fit(X[rows], y[rows])
+    ...     return model.release(8.0, delta=1e-5, classes=range(10), random_state=seed)
+    >>> both = released(slice(900), 0) + released(slice(900, None), 1)
+    >>> both.epsilon_, len(both.releases_)
+    (8.0, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "decay": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "temperature": [Interval(Real, 0, None, closed="neither")],
+        "n_jobs": HASH_PARAMETERS["n_jobs"],
+    }
+
+    def __init__(
+        self,
+        decay: float | str = "auto",
+        *,
+        class_weight: ClassWeight = None,
+        temperature: float = 0.1,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.decay = decay
+        self.class_weight = class_weight
+        self.temperature = temperature
+        self.n_jobs = n_jobs
+
+    def predict(self, X: Any) -> Array:
+        """Return the class to which each row is least novel.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        rows, hasher = self._check_scoring(X)
+        codes = np.empty(rows.shape[0], np.int64)
+        scorer, seed = self._scorer(rows.shape[0]), hasher.projection.seed
+
+        def decide(block: slice, winners: Winners) -> None:
+            codes[block] = scorer.most_familiar(winners, seed)
+
+        hasher.for_each_block(rows, decide, self.n_jobs)
+        return np.asarray(self.classes_[codes])
+
+    def novelty(self, X: Any) -> Novelty:
+        """Return how novel each row is to each class; negative counts are 0.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            From 0, familiar, to 1, never met; columns as in ``classes_``.
+        """
+        rows, hasher = self._check_scoring(X)
+        result = np.empty((rows.shape[0], self.classes_.size))
+        scorer = self._scorer(rows.shape[0])
+
+        def score(block: slice, winners: Winners) -> None:
+            result[block] = scorer.novelty(winners)
+
+        hasher.for_each_block(rows, score, self.n_jobs)
+        return result
+
+    def merge(self, other: ReleasedClassifier) -> Self:
+        """Add a release of other rows; ``a + b`` does the same and leaves both as they were.
+
+        Parameters
+        ----------
+        other : ReleasedClassifier
+            A release of a model that hashes alike. No person may have rows in both: then the epsilons would add up.
+
+        Returns
+        -------
+        ReleasedClassifier
+            The release itself.
+
+        Raises
+        ------
+        IncompatibleHashError
+            If the two hash differently; the message lists all that differs.
+        """
+        if not isinstance(other, ReleasedClassifier):
+            name = type(other).__name__
+            msg = f"Cannot merge: expected another ReleasedClassifier. Got {name} instead. Release it first."
+            raise TypeError(msg)
+        hasher = self._require_hasher()
+        hasher.require_same(other._require_hasher(), "merge")
+        classes = unite(self.classes_, other.classes_)
+        table = align_columns(self._table, self.classes_, classes, 1) + align_columns(
+            other._table, other.classes_, classes, 1
+        )
+        return self.with_counts(hasher, classes, table, self._spent + other._spent)
+
+    def __add__(self, other: object) -> Self:
+        """Return the sum of two releases of disjoint rows."""
+        return copy(self).merge(other) if isinstance(other, ReleasedClassifier) else NotImplemented
+
+    def __radd__(self, other: object) -> Self:
+        """Return a copy: sum() starts with zero."""
+        return copy(self) if isinstance(other, int) and other == 0 else NotImplemented
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Refuse to learn.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Not used.
+        y : array-like of shape (n_samples,), default=None
+            Not used.
+
+        Raises
+        ------
+        PrivacyError
+            Always.
+        """
+        raise PrivacyError(_refusal("learn"))
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Refuse to learn.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Not used.
+        y : array-like of shape (n_samples,), default=None
+            Not used.
+
+        Raises
+        ------
+        PrivacyError
+            Always.
+        """
+        raise PrivacyError(_refusal("learn"))
+
+    def forget(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Refuse to forget.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Not used.
+        y : array-like of shape (n_samples,), default=None
+            Not used.
+
+        Raises
+        ------
+        PrivacyError
+            Always.
+        """
+        raise PrivacyError(_refusal("forget"))
+
+    def with_counts(self, hasher: Hasher, classes: Array, table: Array, spent: tuple[Spent, ...]) -> Self:
+        """Predict with noisy counts, and return the classifier itself.
+
+        Parameters
+        ----------
+        hasher : Hasher
+            How rows are hashed.
+        classes : ndarray of shape (n_classes,)
+            The labels, sorted.
+        table : ndarray of shape (n_components, n_classes), int64
+            The counts with noise.
+        spent : tuple of Spent
+            What each release cost.
+
+        Returns
+        -------
+        ReleasedClassifier
+            The classifier itself.
+        """
+        self._fitted_hasher, self._table, self._spent = hasher, table, spent
+        self.classes_ = classes
+        return self
+
+    @property
+    def counts_(self) -> Array:
+        """The counts with noise, a row for each class."""
+        self._of_hasher("counts_")
+        return read_only(self._table.T)
+
+    @property
+    def class_count_(self) -> Array:
+        """About how many rows each class had: every row has as many winners."""
+        n_winners = self._of_hasher("class_count_").n_winners
+        return np.asarray(np.maximum(0, np.rint(self._table.sum(axis=0) / n_winners)), np.int64)
+
+    @property
+    def releases_(self) -> list[dict[str, Any]]:
+        """What each release cost."""
+        self._of_hasher("releases_")
+        return [spent.to_json() for spent in self._spent]
+
+    @property
+    def epsilon_(self) -> float:
+        """The largest epsilon of the releases."""
+        self._of_hasher("epsilon_")
+        return max(spent.epsilon for spent in self._spent)
+
+    @property
+    def delta_(self) -> float:
+        """The largest delta of the releases."""
+        self._of_hasher("delta_")
+        return max(spent.delta for spent in self._spent)
+
+    @property
+    def decay_(self) -> float:
+        """The decay that is used."""
+        self._of_hasher("decay_")
+        if not isinstance(self.decay, str):
+            return float(self.decay)
+        deviation = math.sqrt(sum(spent.variance for spent in self._spent))
+        mean = max(0.0, float(self._table.mean()))
+        return float(min(MAX_DECAY, 2 / max(mean + 2 * deviation, 1.0)))
+
+    def to_parts(self) -> Parts:
+        """Return what files hold of the release.
+
+        Returns
+        -------
+        Parts
+            The hasher, facts for JSON, and arrays.
+        """
+        lowest = int(self._table.min())
+        facts = {"classes": labels_to_json(self.classes_), "releases": self.releases_, "lowest": lowest}
+        return Parts(self._require_hasher(), facts, {"counts": narrowest(self._table - lowest)})
+
+    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Predict as a file says, and return the release itself; ValueError where that cannot be.
+
+        Parameters
+        ----------
+        hasher : Hasher or None
+            How rows are hashed.
+        facts : dict
+            What JSON held.
+        arrays : dict of ndarray
+            The arrays that are not the hasher's.
+
+        Returns
+        -------
+        ReleasedClassifier
+            The release itself.
+        """
+        try:
+            classes = labels_from_json(facts.get("classes"))
+        except (ValueError, TypeError, OverflowError) as error:
+            msg = f"its classes are wrong ({error})"
+            raise ValueError(msg) from error
+        releases, lowest = facts.get("releases"), facts.get("lowest")
+        if hasher is None or set(arrays) != {"counts"} or classes.size == 0:
+            msg = "its counts are not one whole number for each component and class"
+            raise ValueError(msg)
+        table = check_table(arrays["counts"], hasher.n_components, classes.size)
+        if type(lowest) is not int or abs(lowest) > LARGEST or int(table.max()) > LARGEST:
+            msg = f"its counts are not from {-LARGEST} to {LARGEST}"
+            raise ValueError(msg)
+        if not (isinstance(releases, list) and releases):
+            msg = "it does not say what it cost"
+            raise ValueError(msg)
+        return self.with_counts(hasher, classes, table.astype(np.int64) + lowest, tuple(map(Spent.from_json, releases)))
+
+    def __sklearn_tags__(self) -> Any:
+        """Sparse rows are fine where nothing is centred."""
+        tags = super(FlyEstimator, self).__sklearn_tags__()
+        hasher = self._hasher
+        tags.input_tags.sparse = hasher is None or hasher.encoder.takes_sparse
+        return tags
+
+    @property
+    def _hasher(self) -> Hasher | None:
+        """How rows are hashed; None before there is anything to predict with."""
+        return self.__dict__.get("_fitted_hasher")
+
+    def _validate_params(self) -> None:
+        """Check what scikit-learn's constraints cannot say as well."""
+        super(FlyEstimator, self)._validate_params()
+        check_class_weight(self.class_weight, type(self).__name__)
+
+    def _check_scoring(self, X: Any) -> tuple[Any, Hasher]:
+        """Return the rows to score, checked, and what hashes them."""
+        hasher = self._require_hasher()
+        self._check_parameters()
+        return check_rows(X, type(self).__name__, hasher.encoder), hasher
+
+    def _scorer(self, n_rows: int) -> Scorer:
+        """Return what scores so many rows: no count is less than zero."""
+        counts = np.maximum(self._table, 0)
+        weights = class_weights(self.class_weight, self.classes_, self.class_count_)
+        n_lookups = n_rows * self._require_hasher().n_winners
+        return Scorer(counts, counts.max(axis=0, initial=0), self.decay_, weights, n_lookups, self.n_jobs)
+
+
+def _refusal(action: str) -> str:
+    """Return why a release does not change."""
+    return (
+        f"A release cannot {action}: it has no counts but noisy ones. Learn with the FlyBloomClassifier that it came "
+        "from, and release that again."
+    )

@@ -1,0 +1,207 @@
+"""Private releases of counts by class, and the account of them that a model keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+from flybloom._internal.validation import check_labels
+from flybloom.core.counts.columns import align_columns, unite, unknown_among
+from flybloom.core.encoding.bias_columns import BiasColumns
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.recipe import Learned
+from flybloom.estimators.released import ReleasedClassifier
+from flybloom.exceptions import PrivacyError
+from flybloom.privacy.budget import Ledger
+from flybloom.privacy.mechanisms import Request, noisy
+
+FITTED_TO_DATA = ("classes", "encoding")
+KEPT = "released"
+
+
+class Releasing:
+    """What a classifier of counts by class can publish without telling of any row.
+
+    What was released is kept with the model, and in its file.
+    """
+
+    encoding: Any
+
+    def release(
+        self,
+        epsilon: float,
+        *,
+        delta: float = 0.0,
+        mechanism: str = "auto",
+        n_kept: int | None = None,
+        classes: Any = None,
+        public: Sequence[str] = (),
+        max_rows: int = 1,
+        limit: tuple[float, float] | None = None,
+        random_state: Any = None,
+    ) -> ReleasedClassifier:
+        """Return a model with noise in its counts that is safe to publish: differentially private.
+
+        The guarantee is about rows that are added or left out: whoever sees the release can hardly tell whether a
+        person's rows were learned or not. It covers the counts. Labels and encoding come from rows as well, so they
+        must be known beforehand, or you must state that they are no secret; see docs/privacy.md.
+
+        Parameters
+        ----------
+        epsilon : float
+            How much may leak: the odds of anything change by a factor of at most ``exp(epsilon)``.
+        delta : float, default=0
+            But for a part of this size; far less than one over the number of rows.
+        mechanism : {"auto", "laplace", "gaussian", "top"}, default="auto"
+            Which noise. "laplace" without a delta and "gaussian" with one add it to all counts; "top" tells `n_kept`
+            of the largest counts, and sets the others to 0. "auto" chooses one of the first two.
+        n_kept : int or None, default=None
+            How many counts "top" keeps.
+        classes : array-like or None, default=None
+            The labels, as they were known beforehand. They may include some that have no rows.
+        public : sequence of {"classes", "encoding"}, default=()
+            What you state to be no secret although it came from the rows.
+        max_rows : int, default=1
+            How many rows, weights included, one person may have.
+        limit : tuple of (epsilon, delta) or None, default=None
+            What all releases of this model may cost together. It is kept, and can only be lowered.
+        random_state : int, Generator or None, default=None
+            None draws from the randomness of the operating system. A seed makes the noise repeatable, and is for
+            tests and measurements: who knows it can take the noise away.
+
+        Returns
+        -------
+        ReleasedClassifier
+            It predicts, and adds up with releases of other rows; it neither learns nor forgets.
+
+        Raises
+        ------
+        PrivacyError
+            If it would not be private as asked for, or go beyond the limit. Nothing was spent then.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = FlyBloomClassifier(512, n_winners=32, encoding="none", random_state=0).fit(X, y)
+        >>> released = model.release(8.0, delta=1e-5, classes=range(10), random_state=0)
+        >>> bool(released.score(X, y) > 0.6)
+        True
+        """
+        request = Request(epsilon, delta, mechanism, 0, _checked_rows(max_rows), 0 if n_kept is None else n_kept)
+        generator = None if random_state is None else np.random.default_rng(random_state)
+        _check_public(public)
+        shared = self._shared  # type: ignore[attr-defined]
+        with shared.learning:
+            learned: Learned = self._learned()  # type: ignore[attr-defined]
+            self._require_public_encoding(learned, public)
+            counts: Any = learned.counts
+            known = _known_classes(classes, counts.classes, public)
+            table = align_columns(counts.table, counts.classes, known, 1)
+            ledger = self._ledger(learned).with_limit(limit)
+            noised, spent = noisy(table, request._replace(n_winners=counts.n_winners), generator)
+            ledger = ledger.spend(spent)
+            shared.replace(learned._replace(tuned={**learned.tuned, KEPT: ledger.to_json()}), is_own=False)
+        settings = {name: getattr(self, name) for name in ("class_weight", "temperature", "n_jobs")}
+        return ReleasedClassifier(**settings).with_counts(learned.hasher, known, noised, (spent,))
+
+    def privacy_spent(self, delta: float = 0.0) -> float:
+        """Return the epsilon of all releases of this model together.
+
+        Parameters
+        ----------
+        delta : float, default=0
+            The delta of all together.
+
+        Returns
+        -------
+        float
+            0 before the first release; infinite where no epsilon goes with this delta.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from flybloom import FlyBloomClassifier
+        >>> model = FlyBloomClassifier(64, encoding="none", random_state=0).fit(*load_iris(return_X_y=True))
+        >>> released = [model.release(0.5, classes=range(3), random_state=seed) for seed in range(2)]
+        >>> model.privacy_spent()
+        1.0
+        """
+        return self._ledger(self._learned()).total(delta)  # type: ignore[attr-defined]
+
+    @staticmethod
+    def _ledger(learned: Learned) -> Ledger:
+        """Return what was released so far."""
+        return Ledger.from_json(learned.tuned[KEPT]) if KEPT in learned.tuned else Ledger()
+
+    def _check_tuned(self, tuned: Any) -> None:
+        """Refuse anything but a ledger."""
+        if not (isinstance(tuned, dict) and set(tuned) <= {KEPT}):
+            msg = "it was tuned to what no such model is tuned to"
+            raise ValueError(msg)
+        if KEPT in tuned:
+            Ledger.from_json(tuned[KEPT])
+
+    def _merged_tuned(self, mine: Learned, theirs: Learned) -> dict[str, Any]:
+        """Return the ledger of all rows of two models."""
+        ledger = self._ledger(mine).joined(self._ledger(theirs))
+        return {**mine.tuned, KEPT: ledger.to_json()} if ledger.releases or ledger.limit else mine.tuned
+
+    def _require_public_encoding(self, learned: Learned, public: Sequence[str]) -> None:
+        """Refuse to tell of an encoding that was fitted to the rows."""
+        is_fixed = isinstance(self.encoding, Encoder) or all(
+            isinstance(step, BiasColumns) for step in learned.hasher.encoder.steps
+        )
+        if not is_fixed and "encoding" not in public:
+            steps = ", ".join(step.kind for step in learned.hasher.encoder.steps)
+            msg = (
+                f"The encoding of this model ({steps}) was fitted to its rows, and a release would tell it as it is. "
+                "Learn with encoding='none' or with one that was fitted to other rows, Encoding(...).fit(X); or state "
+                "that it is no secret: public=['encoding']."
+            )
+            raise PrivacyError(msg)
+        if learned.held is not None:
+            msg = "The model still holds back its first rows to fix an encoding. Learn more rows first, see warm_up."
+            raise PrivacyError(msg)
+
+
+def _known_classes(classes: Any, learned: Array, public: Sequence[str]) -> Array:
+    """Return the labels to be told, sorted: those known beforehand, or those learned if they are no secret."""
+    if classes is None:
+        if "classes" in public:
+            return learned
+        msg = (
+            "Which labels there are was learned from the rows. Give those known beforehand, classes=[...]; or state "
+            "that they are no secret: public=['classes']."
+        )
+        raise PrivacyError(msg)
+    given = check_labels(
+        np.repeat(np.asarray(list(classes)), 2)
+    )  # twice: labels that are all different look like no labels
+    unknown = unknown_among(learned, given)
+    if unknown:
+        msg = (
+            f"The model has learned labels that are not among the classes given, such as {unknown[0]!r}. "
+            "Give all labels that there may be."
+        )
+        raise PrivacyError(msg)
+    return unite(learned, given)
+
+
+def _checked_rows(max_rows: Any) -> int:
+    """Return how many rows a person may have."""
+    if isinstance(max_rows, bool) or not isinstance(max_rows, int | np.integer) or max_rows < 1:
+        msg = f"The 'max_rows' parameter of release must be a whole number from 1 on. Got {max_rows!r} instead."
+        raise PrivacyError(msg)
+    return int(max_rows)
+
+
+def _check_public(public: Sequence[str]) -> None:
+    """Refuse to state anything else to be no secret."""
+    if isinstance(public, str) or any(word not in FITTED_TO_DATA for word in public):
+        msg = f"The 'public' parameter of release must be a list of {FITTED_TO_DATA}. Got {public!r} instead."
+        raise PrivacyError(msg)

@@ -1,0 +1,1 @@
+"""Parties that count where their rows are, and add up."""

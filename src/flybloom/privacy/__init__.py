@@ -1,0 +1,1 @@
+"""Differentially private counts: noise of OpenDP, and an account of what was spent."""

@@ -1,0 +1,153 @@
+"""What releases cost, and what they cost together."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from flybloom.exceptions import PrivacyError
+
+MECHANISMS = ("laplace", "gaussian", "top")
+
+
+class Spent(NamedTuple):
+    """What one release cost.
+
+    Parameters
+    ----------
+    mechanism : str
+        How noise was added.
+    epsilon, delta : float
+        The guarantee: for two sets of rows that differ in one person, probabilities differ by a factor of at most
+        ``exp(epsilon)``, but for a part of `delta`.
+    zcdp : float
+        The same, as zero-concentrated differential privacy, which adds up more closely.
+    variance : float
+        Of the noise of a count.
+    max_rows : int
+        How many rows one person may have.
+    is_seeded : bool
+        Whether the noise came from a seed, and is no secret to those who know it.
+    """
+
+    mechanism: str
+    epsilon: float
+    delta: float
+    zcdp: float
+    variance: float
+    max_rows: int
+    is_seeded: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what files hold."""
+        return self._asdict()
+
+    @staticmethod
+    def from_json(stored: Any) -> Spent:
+        """Return what a file holds; ValueError where no release can have cost that."""
+        is_right = isinstance(stored, dict) and set(stored) == set(Spent._fields)
+        if is_right:
+            numbers = [stored[name] for name in ("epsilon", "delta", "zcdp", "variance")]
+            is_right = (
+                stored["mechanism"] in MECHANISMS
+                and all(type(x) in (int, float) and 0 <= x < math.inf for x in numbers)
+                and stored["epsilon"] > 0
+                and stored["delta"] < 1
+                and type(stored["max_rows"]) is int
+                and stored["max_rows"] > 0
+                and type(stored["is_seeded"]) is bool
+            )
+        if not is_right:
+            msg = "a release does not say what it cost"
+            raise ValueError(msg)
+        return Spent(**stored)
+
+
+class Ledger(NamedTuple):
+    """All releases of the rows of one model, and what they may cost together.
+
+    Parameters
+    ----------
+    releases : tuple of Spent
+        One after the other.
+    limit : tuple of (float, float) or None
+        The largest epsilon and delta of all together.
+    """
+
+    releases: tuple[Spent, ...] = ()
+    limit: tuple[float, float] | None = None
+
+    def total(self, delta: float) -> float:
+        """Return the epsilon of all releases together, for a delta: the smaller of two sums.
+
+        Epsilons and deltas add up; so do costs in zero-concentrated differential privacy, where a pure epsilon costs
+        half its square, and rho together are ``rho + 2 sqrt(rho log(1 / delta))`` (Bun and Steinke, 2016).
+        """
+        found = [math.inf]
+        if not self.releases:
+            return 0.0
+        if sum(spent.delta for spent in self.releases) <= delta * (1 + 1e-12):
+            found.append(sum(spent.epsilon for spent in self.releases))
+        if delta > 0:
+            rho = sum(spent.zcdp for spent in self.releases)
+            found.append(rho + 2 * math.sqrt(rho * math.log(1 / delta)))
+        return min(found)
+
+    def with_limit(self, limit: tuple[float, float] | None) -> Ledger:
+        """Return the ledger with a limit, which may be lowered but never raised."""
+        if limit is None:
+            return self
+        if self.limit is not None and (limit[0] > self.limit[0] or limit[1] > self.limit[1]):
+            msg = (
+                f"The limit of this model is epsilon={self.limit[0]:g}, delta={self.limit[1]:g}, and was fixed by an "
+                f"earlier release. Got epsilon={limit[0]:g}, delta={limit[1]:g}. A limit can only be lowered."
+            )
+            raise PrivacyError(msg)
+        return self._replace(limit=limit)
+
+    def spend(self, spent: Spent) -> Ledger:
+        """Return the ledger with one more release; refused if all together would go beyond the limit."""
+        ledger = self._replace(releases=(*self.releases, spent))
+        if self.limit is None:
+            return ledger
+        epsilon, delta = self.limit
+        total = ledger.total(delta)
+        if total > epsilon * (1 + 1e-9):
+            so_far = self.total(delta)
+            msg = (
+                f"Another release of epsilon={spent.epsilon:g}, delta={spent.delta:g} would make epsilon={total:.4g} "
+                f"at delta={delta:g} of all {len(ledger.releases)} together; the limit is {epsilon:g}, and "
+                f"{so_far:.4g} are spent. Release with a smaller epsilon, or use what was released before."
+            )
+            raise PrivacyError(msg)
+        return ledger
+
+    def joined(self, other: Ledger) -> Ledger:
+        """Return the ledger of rows of both: what either cost counts for all, which is never too little."""
+        limits = [ledger.limit for ledger in (self, other) if ledger.limit is not None]
+        limit = (min(x[0] for x in limits), min(x[1] for x in limits)) if limits else None
+        return Ledger(self.releases + other.releases, limit)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what files hold."""
+        limit = None if self.limit is None else list(self.limit)
+        return {"releases": [spent.to_json() for spent in self.releases], "limit": limit}
+
+    @staticmethod
+    def from_json(stored: Any) -> Ledger:
+        """Return what a file holds; ValueError where there can be no such ledger."""
+        if not (
+            isinstance(stored, dict) and set(stored) == {"releases", "limit"} and isinstance(stored["releases"], list)
+        ):
+            msg = "its releases are no list"
+            raise ValueError(msg)
+        limit = stored["limit"]
+        if limit is not None and not (
+            isinstance(limit, list)
+            and len(limit) == 2  # noqa: PLR2004
+            and all(type(x) in (int, float) and 0 <= x < math.inf for x in limit)
+        ):
+            msg = "the limit of its releases is no pair of numbers"
+            raise ValueError(msg)
+        releases = tuple(Spent.from_json(entry) for entry in stored["releases"])
+        return Ledger(releases, None if limit is None else (float(limit[0]), float(limit[1])))

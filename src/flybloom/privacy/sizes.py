@@ -1,0 +1,47 @@
+"""How large a model should be that is to be released: noise asks for fewer components."""
+
+from __future__ import annotations
+
+import math
+
+from flybloom.exceptions import require_extra
+from flybloom.privacy.mechanisms import gaussian_scale
+
+SHARE = 32  # one of so many components wins
+LEAST, MOST = 64, 4096
+
+
+def private_sizes(n_rows: int, n_classes: int, epsilon: float, delta: float = 0.0) -> dict[str, int]:
+    """Return sizes for a model that is to be released with a budget.
+
+    As many components, up to 4096, as leave the deviation of the noise below the mean count, which is
+    ``n_rows / (32 * n_classes)`` where one of 32 components wins. How that was found is in docs/privacy.md.
+
+    Parameters
+    ----------
+    n_rows : int
+        About how many rows there are, as known beforehand.
+    n_classes : int
+        How many classes.
+    epsilon, delta : float
+        The budget.
+
+    Returns
+    -------
+    dict
+        ``n_components``, a power of two, and ``n_winners``, for `FlyBloomClassifier`.
+
+    Examples
+    --------
+    >>> from flybloom.privacy.sizes import private_sizes
+    >>> private_sizes(60_000, 10, epsilon=1.0, delta=1e-5)
+    {'n_components': 4096, 'n_winners': 256}
+    >>> private_sizes(60_000, 10, epsilon=0.1)
+    {'n_components': 256, 'n_winners': 16}
+    """
+    require_extra("opendp", "privacy", "private_sizes")
+    mean = n_rows / (SHARE * n_classes)
+    winners = (mean / gaussian_scale(epsilon, delta, 1.0)) ** 2 if delta > 0 else mean * epsilon / math.sqrt(2)
+    most = max(LEAST, min(MOST, winners * SHARE))
+    n_components = 2 ** math.floor(math.log2(most))
+    return {"n_components": n_components, "n_winners": n_components // SHARE}
