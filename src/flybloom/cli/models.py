@@ -65,8 +65,9 @@ def save_model(model: Any, path: Path) -> None:
 
 
 def inside(model: Any) -> Any:
-    """Return the model that hashes: itself, or what a search or a rejecting classifier has inside."""
-    return getattr(model, "best_estimator_", getattr(model, "estimator_", model))
+    """Return the model that hashes: itself, or what a search, a rejecting classifier or a window has inside."""
+    names = ("best_estimator_", "estimator_", "model_")
+    return next((getattr(model, name) for name in names if hasattr(model, name)), model)
 
 
 def needs_labels(model: Any) -> bool:

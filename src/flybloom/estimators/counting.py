@@ -18,6 +18,7 @@ from flybloom.core.counts.base import Counts, Won
 from flybloom.core.counts.shared import Shared, SharedOnDemand
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
+from flybloom.core.readout.novel_share import novel_share
 from flybloom.core.recipe import Block, Held, Learned, Learning, Recipe
 from flybloom.estimators.base import FlyEstimator, read_only
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
@@ -220,6 +221,34 @@ class CountingEstimator(FlyEstimator):
                 "connections": learned.hasher.projection.n_bytes,
                 "more_rows": counts.n_bytes if is_outgrown else 0,
             }
+
+    def novel_winners(self, X: Any) -> Array:
+        """Return for each row the share of its winners that have never won before, in whatever class.
+
+        It needs no labels. It rises where a stream changes, and falls as the model learns what is new.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            From 0, where every winner has won before, to 1.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = FlyBloomClassifier(random_state=0).fit(X[:900], y[:900])
+        >>> bool(model.novel_winners(X[900:]).mean() < model.novel_winners(X[900:, ::-1]).mean())
+        True
+        """
+        X, hasher = self._check_scoring(X)
+        with self.reading_learned() as learned:
+            return novel_share(learned.counts.table, hasher.winners(X, self.n_jobs, ordered=False))  # type: ignore[attr-defined]
 
     def check_block(self, learned: Learned, X: Any, y: Any, sample_weight: Any = None) -> Block:
         """Return rows that are hashed as those before, checked.

@@ -246,6 +246,21 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         return np.asarray(self._fitted().novelty(X))
 
+    def novel_winners(self, X: Any) -> Array:
+        """Return for each row the share of its winners that never won in the window; it needs no labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            From 0 to 1.
+        """
+        return np.asarray(self._fitted().novel_winners(X))
+
     @_model_has("score")
     def score(self, X: Any, y: Any) -> float:
         """Return the score of the model of the window: for classifiers, the accuracy.

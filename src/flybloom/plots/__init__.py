@@ -2,6 +2,7 @@
 
 from flybloom.plots.explanation import ClassProfileDisplay, FeatureShareDisplay
 from flybloom.plots.similarity import ClassSimilarityDisplay
+from flybloom.plots.stream import StreamDisplay
 from flybloom.plots.tuning import TuningDisplay
 
-__all__ = ["ClassProfileDisplay", "ClassSimilarityDisplay", "FeatureShareDisplay", "TuningDisplay"]
+__all__ = ["ClassProfileDisplay", "ClassSimilarityDisplay", "FeatureShareDisplay", "StreamDisplay", "TuningDisplay"]

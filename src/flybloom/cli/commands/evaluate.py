@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flybloom.cli.console import Stopwatch, print_result, print_table
-from flybloom.cli.models import blocks_for, load_predictor
+from flybloom.cli.console import Stopwatch, print_result, print_table, progress
+from flybloom.cli.errors import blaming
+from flybloom.cli.models import blocks_for, load_learner, load_predictor
 from flybloom.cli.options import (
     DEFAULT_BLOCK_ROWS,
     BlockRows,
@@ -19,18 +22,36 @@ from flybloom.cli.options import (
     Model,
     Source,
     Target,
+    given_options,
+    require_with,
 )
 from flybloom.cli.reading import AS_FOUND, Reading
-from flybloom.cli.sources import for_each_block, look_at, refuse_nothing
+from flybloom.cli.sources import check_output, for_each_block, look_at, refuse_nothing
 
 if TYPE_CHECKING:
-    from flybloom.blocks import Block
+    from flybloom.blocks import Block, Blocks
+
+ROWS_BEFORE_LEARNING = 64
+
+TestThenTrain = Annotated[
+    bool, typer.Option("--test-then-train", help="Learn the rows after they were predicted, as in a stream.")
+]
+LearnEvery = Annotated[
+    int, typer.Option("--learn-every", min=1, help="With --test-then-train: how many rows are predicted, then learned.")
+]
+Picture = Annotated[
+    Path | None, typer.Option("--picture", help="With --test-then-train: where to draw the curves, a PNG or SVG file.")
+]
 
 
 def command(
+    context: typer.Context,
     model: Model,
     source: Source,
     target: Target,
+    test_then_train: TestThenTrain = False,
+    learn_every: LearnEvery = ROWS_BEFORE_LEARNING,
+    picture: Picture = None,
     label_type: LabelType = LabelKind.AUTO,
     reading: Reading = AS_FOUND,
     block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
@@ -39,8 +60,16 @@ def command(
 ) -> None:
     """Compare what MODEL predicts for SOURCE with the labels there.
 
-    The labels of novelty are 1 for what is usual and -1 for outliers.
+    The labels of novelty are 1 for what is usual and -1 for outliers. MODEL stays as it is, also where a copy of it in
+    memory learns.
     """
+    if test_then_train:
+        learner = load_learner(model, jobs)
+        stream = blocks_for(learner, source, target, reading, label_type=label_type, block_rows=block_rows)
+        check_output(picture, stream, model)
+        print_result(streamed(learner, look_at(stream), learn_every, picture), as_json=json)
+        return
+    require_with(given_options(context), "--test-then-train", ("learn_every", "picture"))
     predictor = load_predictor(model, jobs)
     blocks = look_at(blocks_for(predictor, source, target, reading, label_type=label_type, block_rows=block_rows))
 
@@ -67,6 +96,43 @@ def command(
         typer.echo()
         rows = [[str(entry["label"]), *[*entry.values()][1:]] for entry in result["per_class"]]
         print_table(["class", "rows", "recall", "precision"], rows)
+
+
+def streamed(learner: Any, blocks: Blocks, learn_every: int, picture: Path | None) -> dict[str, Any]:
+    """Return what is printed of a model that predicts rows first and learns them afterwards."""
+    from flybloom.evaluate import test_then_train  # noqa: PLC0415 - heavy
+
+    at: list[str] = []
+
+    def told() -> Iterator[Block]:
+        with progress(blocks.n_rows()) as on_progress:
+            for block in blocks:
+                at[:] = [block.where]
+                yield block
+                on_progress("predicting, then learning", len(block))
+
+    try:
+        scores = test_then_train(learner, told(), block_rows=learn_every)
+    except ValueError:
+        if not at:
+            refuse_nothing(part.name for part in blocks.parts)
+        with blaming(at[0]):
+            raise
+    if picture is not None:
+        from flybloom.plots import StreamDisplay  # noqa: PLC0415 - an extra
+
+        StreamDisplay.from_scores({"model": scores}).figure_.savefig(picture)
+    return {
+        "accuracy": scores.accuracy,
+        "accuracy_of_no_change": scores.no_change_accuracy,
+        "accuracy_of_majority": scores.majority_accuracy,
+        "kappa_against_no_change": scores.kappa_no_change,
+        "kappa_against_majority": scores.kappa_majority,
+        "bytes_in_memory": scores.memory,
+        "rows": scores.n_rows,
+        "seconds": round(scores.seconds, 3),
+        "rows_per_second": round(scores.rows_per_second),
+    }
 
 
 def scores(pairs: Counter[tuple[Any, Any]]) -> dict[str, Any]:

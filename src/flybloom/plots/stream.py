@@ -1,0 +1,104 @@
+"""Pictures of streams: how good models were while the rows came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flybloom.evaluate import StreamScores
+from flybloom.plots._axes import axes_for, plain
+
+
+class StreamDisplay:
+    """Rolling accuracies of models along a stream, beside those of two baselines that need no features.
+
+    Parameters
+    ----------
+    scores : dict of StreamScores
+        What `flybloom.evaluate.test_then_train` returned, by the name of each model, on the same stream.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it is drawn.
+    figure_ : matplotlib Figure
+        The figure of the axes.
+    lines_ : list of matplotlib Line2D
+        One for each model, then no change and majority.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifier
+    >>> from flybloom.evaluate import test_then_train
+    >>> from flybloom.plots import StreamDisplay
+    >>> scores = test_then_train(FlyBloomClassifier(random_state=0), [load_digits(return_X_y=True)], block_rows=64)
+    >>> len(StreamDisplay.from_scores({"classes": scores}).lines_)
+    3
+    """
+
+    ax_: Any
+    figure_: Any
+    lines_: list[Any]
+
+    def __init__(self, scores: dict[str, StreamScores]) -> None:
+        self.scores = scores
+
+    @classmethod
+    def from_scores(
+        cls, scores: StreamScores | dict[str, StreamScores], *, ax: Any = None, **line_options: Any
+    ) -> StreamDisplay:
+        """Draw what came out of test-then-train.
+
+        Parameters
+        ----------
+        scores : StreamScores or dict of StreamScores
+            Of one model, or of several by their names.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure if None.
+        **line_options : dict
+            Passed on to matplotlib's `plot` for the lines of models.
+
+        Returns
+        -------
+        StreamDisplay
+            What was drawn.
+        """
+        return cls(scores if isinstance(scores, dict) else {"model": scores}).plot(ax=ax, **line_options)
+
+    def plot(self, *, ax: Any = None, **line_options: Any) -> StreamDisplay:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure if None.
+        **line_options : dict
+            Passed on to matplotlib's `plot` for the lines of models.
+
+        Returns
+        -------
+        StreamDisplay
+            The display itself.
+        """
+        if not self.scores:
+            msg = "StreamDisplay needs the scores of at least one model. Got none instead. Call test_then_train first."
+            raise ValueError(msg)
+        ax = axes_for("StreamDisplay", ax)
+        options = {"linewidth": 1.2, **line_options}
+        self.lines_ = [
+            ax.plot(one.rows, one.rolling_accuracy, label=f"{plain(name)}, {one.accuracy:.3f}", **options)[0]
+            for name, one in self.scores.items()
+        ]
+        first = next(iter(self.scores.values()))
+        for name, curve, accuracy, dashes in (
+            ("no change", first.rolling_no_change, first.no_change_accuracy, "--"),
+            ("majority", first.rolling_majority, first.majority_accuracy, ":"),
+        ):
+            label = f"{name}, {accuracy:.3f}"
+            self.lines_ += ax.plot(first.rows, curve, color="0.5", linewidth=1, linestyle=dashes, label=label)
+        ax.set(xlabel="rows", ylabel="rolling accuracy")
+        ax.legend()
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
