@@ -143,3 +143,24 @@ def test_a_hash_within_a_pipeline(rows):
     model = make_pipeline(FlyHash(128, n_winners=8, random_state=0), LogisticRegression()).fit(X, y)
     graph = skl2onnx.to_onnx(model, X[:1], target_opset=18, options={"zipmap": False})
     assert_array_equal(answers(graph, X)["label"], model.predict(X))
+
+
+def test_the_command_writes_it(tmp_path, rows):
+    """For classifiers and hashes; other models are refused and nothing is written."""
+    typer_testing = pytest.importorskip("typer.testing")
+    from flybloom.cli.app import app  # noqa: PLC0415 - an extra
+
+    X, y = as_type(rows[0], "float32"), rows[1]
+    model = FlyBloomClassifier(200, n_winners=12, random_state=3).fit(X, y)
+    model.save(tmp_path / "model.fly")
+    FlyBloomNovelty(64, random_state=0).fit(X).save(tmp_path / "novelty.fly")
+
+    def export(name, *options):
+        files = [str(tmp_path / name), "--output", str(tmp_path / "model.onnx"), "--format", "onnx"]
+        return typer_testing.CliRunner().invoke(app, ["export", *files, *options])
+
+    assert export("novelty.fly").exit_code != 0
+    assert not (tmp_path / "model.onnx").exists()
+    assert export("model.fly", "--input-type", "float32").exit_code == 0
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    assert_array_equal(session.run(["label"], {"X": X})[0], model.predict(X))
