@@ -27,6 +27,7 @@ RESULTS = Path(__file__).parent / "results" / "pairs_images.json"
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "digits": ("digits", {}),
     "letter": ("letter", {}),
+    "letter, 4096": ("letter", {"n_components": 4096}),
     "letter, 8192": ("letter", {"n_components": 8192}),
     "mnist": ("mnist", {}),
     "mnist, 8192, windows": ("mnist", {"n_components": 8192, "encoding": "grid=28x28"}),
@@ -34,8 +35,8 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "fashion, 8192, windows": ("fashion_mnist", {"n_components": 8192, "encoding": "grid=28x28"}),
     "mnist, 8192, rotation": ("mnist", {"n_components": 8192, "encoding": "rotation"}),
     "stream": ("stream", {}),
-    "fashion, 16384, windows": ("fashion_mnist", {"n_components": 16384, "encoding": "grid=28x28"}),
-    "mnist, 16384, windows": ("mnist", {"n_components": 16384, "encoding": "grid=28x28"}),
+    "fashion, 12288, windows": ("fashion_mnist", {"n_components": 12288, "encoding": "grid=28x28"}),
+    "mnist, 12288, windows": ("mnist", {"n_components": 12288, "encoding": "grid=28x28"}),
 }
 
 

@@ -24,7 +24,7 @@ from peers.contestants import ALL, Contestant
 from peers.machine import save
 
 PEERS = {"MLP, one epoch": (2, 10_000), "hnswlib": (1, 10_000), "kNN, brute": (1, 1000)}  # rounds, and rows asked
-ONCE = ("pairs, 8192, rotation",)  # takes a minute
+ONCE = ("pairs, 8192, rotation", "pairs, 8192, windows")  # take half a minute
 CALLS = 2000
 CHANGED = (1, 10, 100, 1000)  # rows
 
@@ -33,6 +33,8 @@ def peers(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) 
     """Print and save a table."""
     ours = [
         Contestant("pairs of winners", lambda: FlyRidgeClassifier(random_state=0)),
+        Contestant("pairs, 2048, rotation", lambda: FlyRidgeClassifier(2048, encoding="rotation", random_state=0)),
+        Contestant("pairs, 8192, windows", lambda: FlyRidgeClassifier(8192, encoding="grid=28x28", random_state=0)),
         Contestant("pairs, 8192, rotation", lambda: FlyRidgeClassifier(8192, encoding="rotation", random_state=0)),
     ]
     others = [other for other in ALL if other.name in PEERS]

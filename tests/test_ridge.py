@@ -9,9 +9,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, KFold
 
 import flybloom
-from flybloom import FlyHash, FlyRidgeClassifier, datasets
+from flybloom import Encoding, FlyHash, FlyRidgeClassifier, datasets
 from flybloom._internal.scores import reliability
 from flybloom.core.counts import pairs
 from flybloom.core.readout import ridge
@@ -180,6 +181,21 @@ def test_forgetting_a_sixth_of_mnist_is_never_having_learned_it(data_folder):
     for name in ("pair_counts_", "counts_", "class_count_", "alpha_", "coef_", "intercept_"):
         assert_array_equal(getattr(model, name), getattr(never, name))
     assert_array_equal(model.predict(mnist.X_test), never.predict(mnist.X_test))
+
+
+def test_folds_by_subtraction_are_those_of_a_search(some):
+    """The recipe of docs/pairs.md: counts less those of a fold have never learned it, so nothing is learned again."""
+    X, y = some
+    folds, alphas = KFold(3, shuffle=True, random_state=0), [0.03, 0.3, 3.0]
+    whole = small(n_components=200, scaling=None, encoding=Encoding("center").fit(X)).fit(X, y)
+    scores = {alpha: [] for alpha in alphas}
+    for _, fold in folds.split(X):
+        rest = whole - (whole - whole).partial_fit(X[fold], y[fold])
+        for alpha in alphas:
+            scores[alpha].append(rest.set_params(alpha=alpha).score(X[fold], y[fold]))
+    search = GridSearchCV(clone(whole), {"alpha": alphas}, cv=folds, refit=False).fit(X, y)
+    found = np.array([search.cv_results_[f"split{k}_test_score"] for k in range(3)]).T
+    assert_array_equal(found, list(scores.values()))
 
 
 def test_many_rows_are_counted_a_block_at_a_time(digits, monkeypatch):
