@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
+from datetime import datetime, timedelta
 from fractions import Fraction
 
 import numpy as np
@@ -394,3 +396,52 @@ def certified(low, high, weights, offsets, own, rho):
             if any(sums[i] <= sums[own] for i in range(len(offsets)) if i != own):
                 return False
     return True
+
+
+def table_columns(rows, kinds, weights, most):
+    """What a table becomes, of cells as numbers: each category a column of zeros and ones, dates as their parts."""
+    columns = []
+    for j, kind in enumerate(kinds):
+        cells = [row[j] for row in rows]
+        if kind == "number":
+            columns.append(cells)
+        elif kind == "date":
+            columns += date_columns(cells, weights)
+        else:
+            count = Counter()
+            for value, weight in zip(cells, weights, strict=True):
+                if not math.isnan(value) and weight > 0:
+                    count[value] += int(weight)
+            ranked = sorted(count, key=lambda value: (-count[value], value))
+            together = ranked[most - 1 :] if len(ranked) > most else []
+            groups = [[value] for value in sorted(set(ranked) - set(together))] + (
+                [sorted(together)] if together else []
+            )
+            shown = groups[:1] if len(groups) == 2 else groups
+            for group in shown:
+                columns.append([float(v in group) if v in count else np.nan for v in cells])
+    return np.array(columns, float).T.reshape(len(rows), len(columns))
+
+
+def date_columns(seconds, weights):
+    """The time, and its place in the year, the week and the day on two waves of straight lines; what differs only."""
+
+    def parts(value):
+        when = datetime.fromisoformat("1970-01-01") + timedelta(seconds=value)
+        of_day = timedelta(hours=when.hour, minutes=when.minute, seconds=when.second, microseconds=when.microsecond)
+        day = of_day / timedelta(days=1)
+        days = when.timetuple().tm_yday - 1, when.weekday()
+        return {"year": (days[0], (days[0] + day) / 366), "week": (days[1], (days[1] + day) / 7), "day": (day, day)}
+
+    def wave(place):
+        place = place % 1
+        return 1 - 4 * place if place <= 0.5 else 4 * place - 3
+
+    known = [value for value, weight in zip(seconds, weights, strict=True) if not math.isnan(value) and weight > 0]
+    columns = [list(seconds)] if len(set(known)) > 1 else []
+    for part in ("year", "week", "day"):
+        if len({parts(value)[part][0] for value in known}) > 1:
+            columns += [
+                [np.nan if math.isnan(v) else wave(parts(v)[part][1] + shift) for v in seconds] for shift in (0, 0.75)
+            ]
+    return columns or [list(seconds)]

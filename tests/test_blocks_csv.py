@@ -248,7 +248,7 @@ BAD = {
     "empty": (b"", r"t.csv is empty. Expected a line with the names"),
     "blank": (b"\n\n \n", r"t.csv is empty"),
     "ragged": (b"a,b,y\n1,2,3\n1,2\n", r"t.csv, line 3: 2 values. Expected 3, as in the first line. Repair it"),
-    "text": (b"a,y\n1,2\nx,2\n", r"t.csv, line 3: the column 'a' does not hold numbers only .*'x'.* Encode"),
+    "text": (b"a,y\n1,2\nx,2\n", r"t.csv, line 3: the column 'a' does not hold numbers only .*'x'.* Repair"),
     "a long value": (b"a,y\n1,2\n" + b'"' + b"x\n" * 999 + b'",2\n', r"line 3: .* value 'x.nx.{100,130}\.\.\.\)"),
     "a comma": (b"a;y\n1;2\n1,5;2\n", None),
     "damaged UTF-8": ("é,ü,ö,y\n1,2,3,4\n".encode() + b"1,2,3,\xff\n", r"t.csv is not in UTF-8: .*0xff at 25.*Name"),

@@ -201,7 +201,7 @@ def test_sparse_rows_of_other_formats(rng):
         with pytest.raises(SourceError, match="damaged"):
             gathered(read_blocks((wrong, np.arange(9)), "y"))
     X[3, 2] = np.inf
-    with pytest.raises(SourceError, match=r"arrays: 1 values are missing \(NaN\) or infinite"):
+    with pytest.raises(SourceError, match=r"arrays: 1 values are infinite"):
         gathered(read_blocks((sparse.csr_matrix(X), np.arange(9)), "y"))
 
 
@@ -235,7 +235,7 @@ def test_svmlight_files_of_one_source_have_one_width(tmp_path):
 def test_frames_that_arrow_cannot_hold_are_refused():
     """With a word on what is in them."""
     frame = pd.DataFrame({"a": pd.Series([1, "x"], dtype=object), "y": [0, 1]})
-    with pytest.raises(SourceError, match=r"pandas DataFrame cannot be read"):
+    with pytest.raises(SourceError, match=r"pandas DataFrame: The column 'a' .* also text such as 'x'"):
         gathered(read_blocks(frame, "y"))
-    with pytest.raises(SourceError, match=r"pandas DataFrame: the column 'a' is of type timestamp.* Expected numbers"):
-        gathered(read_blocks(frame.assign(a=pd.Timestamp(0)), "y"))
+    with pytest.raises(SourceError, match=r"pandas DataFrame: The column 'a' .* no text, number or date"):
+        gathered(read_blocks(frame.assign(a=[[1], [2]]), "y"))

@@ -1,4 +1,4 @@
-"""Rows that lack a value are marked where that is asked for, and all others read as ever."""
+"""Rows with a value that is no number are marked where that is asked for; missing values are NaN everywhere."""
 
 import numpy as np
 import pyarrow as pa
@@ -17,12 +17,12 @@ def marks_of(source, **options):
 
 
 def test_text_files_mark_what_is_no_number(tmp_path):
-    """Missing, words, infinities; an identifier may be called NA. Others are what a strict reader reads."""
+    """Words, infinities; an identifier may be called NA. Others are what a strict reader reads, missing ones too."""
     path = tmp_path / "rows.csv"
     path.write_text("id,a,b,f\nNA,1,2,True\nx,,3,False\ny,abc,4,1\nz,5,inf,0\nw,1,NaN,True\nv, +2,.5,False\n")
-    marks, rows = marks_of(path, id_column="id")
-    assert marks == [False, True, True, True, True, False]
-    assert rows == [[1, 2, 1], [2, 0.5, 0]]
+    marks, rows = marks_of(path, id_column="id", kinds={"a": "number"})
+    assert marks == [False, False, True, True, False, False]
+    np.testing.assert_array_equal(rows, [[1, 2, 1], [np.nan, 3, 0], [1, np.nan, 1], [2, 0.5, 0]])
     path.write_text("a;b\n1,5;2\n1.5;3\n")
     assert marks_of(path, decimal=",") == ([False, True], [[1.5, 2]])
 
@@ -37,15 +37,23 @@ def test_text_is_read_as_a_strict_reader_does(tmp_path, rng):
     assert marked.incomplete is None
 
 
-def test_tables_and_arrays_mark_missing_values(tmp_path):
-    """Whole numbers stay whole; sparse rows too."""
+def test_missing_values_are_nan(tmp_path):
+    """In tables, arrays and sparse rows; infinite ones are marked. Whole numbers become floats where one is missing."""
     table = pa.table({"a": [1, None, 3], "b": [True, False, None]})
-    assert marks_of(table) == ([False, True, True], [[1, 1]])
-    assert marks_of(np.array([[1.0, 2], [np.nan, 1]])) == ([False, True], [[1, 2]])
-    (tmp_path / "rows.svm").write_text("1 1:2 2:nan\n0 2:4\n")
-    assert marks_of(tmp_path / "rows.svm") == ([True, False], [[0, 4]])
-    with pytest.raises(SourceError, match="1 missing values"):
-        list(flybloom.read_blocks(table))
+    for source in (table, table.to_batches()[0]):
+        (block,) = flybloom.read_blocks(source)
+        np.testing.assert_array_equal(block.X.array, [[1, 1], [np.nan, 0], [3, np.nan]])
+    assert marks_of(np.array([[1.0, np.nan], [np.inf, 1]]))[0] == [False, True]
+    (tmp_path / "rows.svm").write_text("1 1:2 2:nan\n0 2:4\n1 1:inf\n")
+    marks, rows = marks_of(tmp_path / "rows.svm")
+    assert marks == [False, False, True]
+    np.testing.assert_array_equal(rows, [[2, np.nan], [0, 4]])
+    with pytest.raises(SourceError, match="1 values are infinite"):
+        list(flybloom.read_blocks(tmp_path / "rows.svm"))
+    with pytest.raises(
+        SourceError, match="'a' has 1 missing values among whole numbers, and its source did not say so"
+    ):
+        list(flybloom.read_blocks(table.to_reader()))
 
 
 def test_a_source_that_is_passed_on_is_looked_at_once(tmp_path):

@@ -214,7 +214,7 @@ def test_every_way_to_learn_from_scratch_has_the_rules_of_fit(digits, way, scali
 @pytest.mark.parametrize("scaling", ["none", "standard"])
 def test_a_training_that_fails_leaves_the_model_as_it_was(frame, folder, scaling):
     """Whether it had learned anything before or not; the fault may be in the last row."""
-    frame[:1].assign(p5=np.nan).to_parquet(folder / "9.parquet")
+    frame[:1].assign(p5=np.inf).to_parquet(folder / "9.parquet")
     X, y = frame.drop(columns="label"), frame["label"]
     for model in (clone(SMALL), clone(SMALL).fit(X[:50], y[:50])):
         model.set_params(scaling=scaling)

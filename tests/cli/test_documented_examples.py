@@ -44,7 +44,7 @@ def folder(tmp_path_factory):
     german = {"sep": ";", "decimal": ",", "encoding": "cp1252", "index": False}
     iris.assign(collector="Müller").to_csv(folder / "german.csv", **german)
     odd = iris.drop(columns="species").iloc[[1, 1, 1]].assign(plant=["p1", "p2", "p3"])
-    odd.iloc[1, :4], odd.iloc[2, 0] = [90, -70, 80, -60], np.nan
+    odd.iloc[1, :4], odd.iloc[2, 0] = [90, -70, 80, -60], np.inf
     odd.to_csv(folder / "odd.csv", index=False)
     grid = re.search(r"```toml\n(.*?)```", DOCS.read_text(), re.DOTALL)
     (folder / "grid.toml").write_text(grid[1])
@@ -63,6 +63,16 @@ def rides_folder(tmp_path):
     labelled[200:].to_parquet(folder / "rides" / "2.parquet", index=False)
     rides[:5].to_csv(folder / "today.csv", index=False)
     labelled.rename(columns={"paid_by": "label"}).to_csv(folder / "test.csv", index=False)
+    trips = labelled.assign(
+        pickup=pd.date_range("2025-12-01 08:15", periods=300, freq="7h").strftime("%Y-%m-%d %H:%M"),
+        zone=rng.integers(1, 60, 300),
+        borough=rng.choice(["Bronx", "Queens", "NA"], 300),
+        shared=rng.choice([True, False], 300),
+        note=[f"note {i}" for i in range(300)],
+    )
+    trips.loc[::7, "fare"] = np.nan
+    order = ["pickup", "zone", "borough", "shared", "fare", "note", "paid_by"]
+    trips[order].to_csv(folder / "trips.csv", index=False)
     run("flybloom train test.csv --target label --output model.fly", folder)
     program = folder / "bin" / "duckdb"
     program.parent.mkdir()
@@ -103,7 +113,7 @@ def other_lines():
 
 
 def test_every_other_command_line_works(rides_folder):
-    """Those that reproduce the paper take hours, so only what they name is looked up."""
+    """Those that reproduce the paper take hours, so what they name is looked up; tests/paper runs all of it, small."""
     lines = other_lines()
     assert len(lines) >= 10
     assert any("--resume" in line for line in lines)

@@ -12,6 +12,7 @@ from sklearn.utils import assert_all_finite, check_array, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from flybloom._internal.frame_cells import FrameColumn, table_columns, table_kinds, table_numbers
 from flybloom._internal.sklearn_compat import check_feature_names, feature_names
 from flybloom._internal.typing import Array, Features, Weights
 
@@ -38,6 +39,24 @@ class NamedRows(NamedTuple):
 
     array: Array
     names: list[str]
+    kinds: tuple[str, ...] | None = None  # what columns are, see `cells`, whose numbers they hold; None for numbers
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.array.shape
+
+    def taken(self, which: Any) -> NamedRows:
+        """Return some of the rows."""
+        return self._replace(array=self.array[which])
+
+
+class NewRows(NamedTuple):
+    """The first rows that somebody meets, and what their features are."""
+
+    rows: Features
+    names: tuple[str, ...] | None
+    kinds: tuple[str, ...] | None = None
 
 
 class KnownFeatures(Protocol):
@@ -52,18 +71,23 @@ class KnownFeatures(Protocol):
         """Their names."""
 
     @property
+    def kinds(self) -> tuple[str, ...] | None:
+        """What they are, where not all are numbers."""
+
+    @property
     def takes_sparse(self) -> bool:
         """Whether rows may be sparse."""
 
 
-def check_new_rows(
-    X: Any, owner: str, *, takes_sparse: bool, min_rows: int = 1
-) -> tuple[Features, tuple[str, ...] | None]:
-    """Return the first rows that an estimator meets, as a numeric array or canonical CSR matrix, and their names."""
+def check_new_rows(X: Any, owner: str, *, takes_sparse: bool, min_rows: int = 1) -> NewRows:
+    """Return the first rows that an estimator meets, as a numeric array or canonical CSR matrix, and what they are."""
     if isinstance(X, NamedRows):
         rows = check_array(X.array, estimator=owner, input_name="X", ensure_all_finite="allow-nan")
-        return np.asarray(rows), tuple(X.names)
+        return NewRows(np.asarray(rows), tuple(X.names), X.kinds)
     names = feature_names(X)
+    kinds = table_kinds(X)
+    if kinds is not None:
+        X = table_numbers(table_columns(X) or [], kinds)
     rows = check_array(
         X,
         accept_sparse="csr",
@@ -74,7 +98,7 @@ def check_new_rows(
     )
     if sparse.issparse(rows):
         rows = _checked_sparse(rows, takes_sparse=takes_sparse)
-    return rows, None if names is None else tuple(map(str, names))
+    return NewRows(rows, None if names is None else tuple(map(str, names)), kinds)
 
 
 def check_rows(
@@ -93,9 +117,14 @@ def check_rows(
                 f"Got {X.names} instead. Choose the columns by name, in this order."
             )
             raise ValueError(msg)
+        _require_kinds(X.kinds, known, owner)
         X = X.array
-    elif known.names is not None or feature_names(X) is not None:
-        check_feature_names(_stand_in(owner, known), X, reset=False)
+    else:
+        columns = None if known.kinds is None else _columns_of_frame(X, owner)
+        if known.names is not None or feature_names(X) is not None:
+            check_feature_names(_stand_in(owner, known), X, reset=False)
+        if columns is not None:
+            X = table_numbers(columns, known.kinds or ())
     rows = check_array(
         X,
         accept_sparse="csr",
@@ -110,6 +139,33 @@ def check_rows(
     if sparse.issparse(rows):
         rows = _checked_sparse(rows, takes_sparse=known.takes_sparse if takes_sparse is None else takes_sparse)
     return rows
+
+
+def _columns_of_frame(X: Any, owner: str) -> list[FrameColumn]:
+    """Return the columns of a frame, or refuse what is none."""
+    columns = table_columns(X)
+    if columns is None:
+        msg = (
+            f"This {owner} has learned from a table whose columns are not all numbers. Expected a frame of pandas or "
+            f"polars, or a table of Arrow, with the same columns. Got {type(X).__name__} instead."
+        )
+        raise TypeError(msg)
+    return columns
+
+
+def _require_kinds(found: tuple[str, ...] | None, known: KnownFeatures, owner: str) -> None:
+    """Refuse rows whose columns were read as something else than is known."""
+    if found == known.kinds:
+        return
+    n = known.n_features
+    usual = ("number",) * n
+    pairs = zip(known.names or range(n), found or usual, known.kinds or usual, strict=True)
+    name, got, expected = next(entry for entry in pairs if entry[1] != entry[2])
+    msg = (
+        f"The column {name!r} was read as {got}. Expected {expected}, as {owner} has learned it. Read the source for "
+        "this model: read_blocks(..., kinds={...})."
+    )
+    raise ValueError(msg)
 
 
 def _stand_in(owner: str, known: KnownFeatures) -> Any:
@@ -156,6 +212,7 @@ def _are_few_plain_rows(X: Any, known: KnownFeatures) -> bool:
         and 0 < X.size <= MAX_PLAIN_VALUES
         and X.shape[1] == known.n_features
         and known.names is None
+        and known.kinds is None
         and bool(np.isfinite(X).all())
     )
 

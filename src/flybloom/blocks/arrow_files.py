@@ -20,6 +20,11 @@ class ArrowFile(TablePart, FilePart):
         with self._open() as (_, schema):
             return schema
 
+    def lacks_values(self, names: list[str]) -> bool:
+        """Return whether any batch lacks one."""
+        with self._open() as (batches, _):
+            return any(batch.column(name).null_count for batch in batches for name in names)
+
     def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:  # noqa: ARG002
         """Yield the batches of the file, checked: a wrong offset of a string would be read out of bounds."""
         with self._open() as (batches, schema):

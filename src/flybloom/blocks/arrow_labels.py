@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from flybloom._internal.cells import FALSE, MISSING, TRUE
 from flybloom._internal.typing import Array
 from flybloom.blocks.columns import plain_column
 from flybloom.blocks.labels import TEXT, UNKNOWN, exact_labels
@@ -21,12 +22,6 @@ NUMBER = {
     True: r"0\.0|-?0\.[0-9]{0,13}[1-9]|-?[1-9][0-9]{0,7}\.(0|[0-9]{0,6}[1-9])",
     False: r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?",
 }
-TRUE, FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
-# what pyarrow takes for a missing value among numbers; among strings they are labels, but for the empty one
-MISSING = (
-    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "N/A", "NA", "NULL",
-    "NaN", "n/a", "nan", "null",
-)  # fmt: skip
 EXACT_IN_FLOAT = 2**53
 
 
@@ -67,7 +62,7 @@ def kind_of_text(column: Any, *, is_strict: bool) -> str:
     import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
     distinct = set(pc.unique(pc.utf8_trim_whitespace(column)).to_pylist())
-    words = distinct.difference(MISSING)
+    words = distinct.difference(MISSING)  # among strings they are labels, but for the empty one
     if not words:
         return UNKNOWN if distinct <= {""} else TEXT
     if all(re.fullmatch(WHOLE[is_strict], word) for word in words):

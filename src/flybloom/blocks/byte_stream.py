@@ -15,6 +15,7 @@ from flybloom.exceptions import SourceError, require_extra
 
 PACKED = (".gz", ".zst")
 CHUNK_BYTES = 2**16
+END_BYTES = 64
 
 
 class ByteStream:
@@ -35,6 +36,7 @@ class ByteStream:
         self._file = file
         self._begin = bytearray()
         self._at = 0  # in what was looked at
+        self.end = b""  # the last bytes that were read
 
     def peek(self, n: int) -> bytes:
         """Return the next n bytes, fewer only at the end, which will be read again."""
@@ -56,6 +58,7 @@ class ByteStream:
             if not more:
                 break
             piece = piece + more if piece else more
+        self.end = (self.end + piece[-END_BYTES:])[-END_BYTES:]
         return piece
 
     def close(self) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from flybloom._internal.cells import CATEGORY, DATE, NUMBER, cells, is_missing, seconds_of
 from flybloom._internal.typing import Array
 from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import Place
-from flybloom.blocks.schema import Schema
+from flybloom.blocks.parts import Place, shortened
+from flybloom.blocks.schema import PLURALS, Schema
 from flybloom.exceptions import SourceError
 
 # as pandas writes the index of a frame: to CSV, to CSV that was read before, to Parquet
@@ -27,6 +28,7 @@ def feature_columns(columns: list[str], options: ReadOptions, where: str) -> tup
         if name is not None:
             _require_columns([name], columns, where, role)
     _require_columns([name for name in options.exclude if name not in columns], columns, where, "to be left out")
+    _require_columns([name for name, _ in options.kinds], columns, where, "whose kind is given")
     if options.features is not None:
         _require_columns(list(options.features), columns, where, "a feature")
         _refuse_twice(list(options.features), where)
@@ -53,29 +55,55 @@ def columns_to_read(options: ReadOptions, schema: Schema) -> list[str]:
     return [*(schema.names or ()), *(name for name in others if name is not None)]
 
 
-def number_type(type_: Any, name: str, where: str) -> np.dtype[Any]:
-    """Return the NumPy type of a feature; only numbers and bools have one so far."""
+class Declared(NamedTuple):
+    """What a type of Arrow says of a column."""
+
+    kind: str | None  # None if it only has missing values
+    dtype: np.dtype[Any]  # of its numbers
+
+
+def declared(type_: Any, name: str, where: str) -> Declared:
+    """Return what a column is by its type: numbers, bools and spans of time are numbers, text is categories."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
-    if pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_boolean(type_):
-        dtype: np.dtype[Any] = np.dtype(type_.to_pandas_dtype())
-        return dtype
+    is_ = pa.types
+    if is_.is_integer(type_) or is_.is_floating(type_) or is_.is_boolean(type_):
+        return Declared(NUMBER, np.dtype(type_.to_pandas_dtype()))
+    floats = np.dtype(np.float64)
+    if is_.is_decimal(type_) or is_.is_time(type_) or is_.is_duration(type_):
+        return Declared(NUMBER, floats)
+    if is_.is_timestamp(type_) or is_.is_date(type_):
+        return Declared(DATE, floats)
+    if is_.is_null(type_):
+        return Declared(None, floats)
+    is_text = is_.is_string(type_) or is_.is_large_string(type_) or is_.is_string_view(type_)
+    if is_text or (is_.is_dictionary(type_) and not is_.is_nested(type_.value_type)):
+        return Declared(CATEGORY, floats)
     msg = (
-        f"{where}: the column {name!r} is of type {type_}. Expected numbers. "
-        "Encode it as numbers first, or choose the feature columns without it."
+        f"{where}: the column {name!r} is of type {type_}. Expected numbers, text, bools or dates. "
+        "Make columns of what is in it, or leave it out (exclude)."
     )
     raise SourceError(msg)
 
 
-def number_columns(
-    table: Any, names: tuple[str, ...], dtype: np.dtype[Any], place: Place, marks: Array | None = None
-) -> Array:
-    """Return columns of an Arrow table or batch as rows of numbers of one type; rows that lack one get a mark."""
-    X = np.empty((table.num_rows, len(names)), dtype)
+def kinds_of(names: list[str], found: list[str | None], options: ReadOptions) -> tuple[str | None, ...]:
+    """Return what columns are: as the options say, otherwise as was found."""
+    given = dict(options.kinds)
+    return tuple(given.get(name, kind) for name, kind in zip(names, found, strict=True))
+
+
+def feature_cells(table: Any, schema: Schema, place: Place, marks: Array | None = None) -> Array:
+    """Return columns of an Arrow table or batch as rows of numbers of one type.
+
+    Values that are missing are NaN. Where one is not what it should be, its row gets a mark, or is refused.
+    """
+    names = schema.names or ()
+    X = np.empty((table.num_rows, len(names)), schema.dtype)
     held = set(table.schema.names)
     _require_columns([name for name in names if name not in held], table.schema.names, str(place), "a feature")
     for j, name in enumerate(names):
-        X[:, j] = _numbers(table.column(name), name, dtype, place, marks)
+        kind = NUMBER if schema.kinds is None else schema.kinds[j]
+        X[:, j] = _cells(table.column(name), name, kind, schema.dtype, place, marks)
     return X
 
 
@@ -101,18 +129,43 @@ def identifiers(column: Any) -> Array:
     return values
 
 
-def _numbers(column: Any, name: str, dtype: np.dtype[Any], place: Place, marks: Array | None) -> Array:
-    """Return a feature as numbers; where one is missing, refuse, or mark the row."""
+def _cells(column: Any, name: str, kind: str, dtype: np.dtype[Any], place: Place, marks: Array | None) -> Array:
+    """Return a column as numbers of a kind."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
-    found = number_type(column.type, name, str(place))
-    if column.null_count and marks is not None:
-        marks |= np.asarray(column.is_null())
-        column = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
-    if column.null_count:
+    found = declared(column.type, name, str(place))
+    if found.kind == kind == NUMBER:
+        return _numbers(column, name, found.dtype, dtype, place)
+    if found.kind == kind == DATE:
+        zone = getattr(column.type, "tz", None)
+        local = column if zone is None else pa.compute.local_timestamp(column)
+        return seconds_of(_plain(local.cast(pa.timestamp("us"), safe=False)))
+    coded = plain_column(column).dictionary_encode()
+    values = coded.dictionary.to_pylist()
+    numbers, wrong = cells(values, kind)
+    codes = _plain(coded.indices.fill_null(len(values)))
+    if wrong is not None:
+        is_wrong = np.isnan(numbers) & ~np.array([is_missing(value) for value in values])
+        rows = np.append(is_wrong, False)[codes]
+        if marks is None:
+            msg = (
+                f"{place.row(int(rows.argmax()))}: the column {name!r} holds {shortened(repr(values[wrong]))}. "
+                f"Expected {PLURALS[kind]}. Repair it, take the column as categories (kinds), or leave it out "
+                "(exclude)."
+            )
+            raise SourceError(msg)
+        marks |= rows
+    return np.append(numbers, np.nan)[codes]
+
+
+def _numbers(column: Any, name: str, found: np.dtype[Any], dtype: np.dtype[Any], place: Place) -> Array:
+    """Return a column of numbers; NaN where they are missing."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    if column.null_count and dtype.kind != "f":
         msg = (
-            f"{place}: the column {name!r} has {column.null_count} missing values. "
-            "Fill them in, drop these rows, or leave out the column."
+            f"{place}: the column {name!r} has {column.null_count} missing values among whole numbers, and its "
+            "source did not say so beforehand. Cast the column to floats, or fill them in."
         )
         raise SourceError(msg)
     if not np.can_cast(found, dtype, "safe"):
@@ -121,6 +174,20 @@ def _numbers(column: Any, name: str, dtype: np.dtype[Any], place: Place, marks: 
             "had when its types were decided. Read it anew without a schema."
         )
         raise SourceError(msg)
+    if pa.types.is_time(column.type):
+        micro = column.cast(pa.time64("us"), safe=False).cast(pa.int64())
+        return _plain(micro.cast(pa.float64(), safe=False)) / 1e6
+    if pa.types.is_duration(column.type):
+        return seconds_of(_plain(column.cast(pa.duration("us"), safe=False)))
+    if column.null_count or pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64(), safe=False)
+    return _plain(column)
+
+
+def _plain(column: Any) -> Array:
+    """Return a column of Arrow as an array."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
     return np.asarray(column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy())
 
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from flybloom._internal.cells import NUMBER, Mixed, kind_of
 from flybloom.blocks.arrow_labels import kind_of_text
 from flybloom.blocks.byte_stream import PACKED, ByteStream, Recoded, file_errors, open_file
-from flybloom.blocks.columns import feature_columns
+from flybloom.blocks.columns import feature_columns, kinds_of
 from flybloom.blocks.csv_format import LOOK_BYTES, CsvFormat, open_csv
 from flybloom.blocks.csv_ranges import CAN_BE_CUT, MAX_RECORD_BYTES, last_record_end, record_ranges
 from flybloom.blocks.csv_values import numbers_of_text
@@ -26,11 +27,12 @@ from flybloom.blocks.table_part import Batch, TablePart
 from flybloom.blocks.text_encoding import UTF8
 from flybloom.exceptions import SourceError, require_extra
 
+MAX_SHOWN = 20  # characters of a value that is not one
 VALUE_BYTES = 64  # of which a row may have one for each column, however many columns there are
 
 
 class CsvPart(TablePart):
-    """Comma-separated values with a header; features are read as float64, whatever the first ones look like."""
+    """Comma-separated values with a header; what the features are is decided by a look at the first megabytes."""
 
     usual_delimiter = ","
 
@@ -48,11 +50,21 @@ class CsvPart(TablePart):
         require_extra("pyarrow", "files")
         with self.open(options) as (stream, format_):
             names, remarks = feature_columns(list(format_.columns), options, self.name)
+            given = {name for name, _ in options.kinds}
+            unknown = [name for name in names if name not in given]
             labels = None
             if options.target is not None:
-                labels = TEXT if options.label_type == "text" else _kind_of_first(stream, format_, options, self.name)
+                labels = TEXT if options.label_type == "text" else None
+            wanted = [*unknown, *([options.target] if options.target is not None and labels is None else [])]
+            first = _first_rows(stream, format_, wanted, self.name) if wanted else {}
+        if options.target in first:
+            labels = kind_of_text(first.pop(options.target), is_strict=options.label_type != "number")
+        found = {name: _kind_of_feature(column, format_) for name, column in first.items()}
+        kinds = kinds_of(names, [found.get(name) for name in names], options)
         remarks = [*format_.remarks, *remarks]
-        return PartFacts(np.dtype(np.float64), len(names), tuple(names), labels, True, remarks=tuple(remarks))
+        return PartFacts(
+            np.dtype(np.float64), len(names), tuple(names), labels, True, remarks=tuple(remarks), kinds=kinds
+        )
 
     def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
         """Yield batches of a few megabytes."""
@@ -166,7 +178,7 @@ def csv_batches(
     columns : list of str
         Which columns to read.
     options : ReadOptions
-        Which of them are text.
+        What they are: numbers, or text that is dealt with later.
     name : str
         What errors call it.
     lines_before : int
@@ -175,21 +187,39 @@ def csv_batches(
     import pyarrow as pa  # noqa: PLC0415 - an extra
     from pyarrow import csv  # noqa: PLC0415
 
-    types = dict.fromkeys(columns, pa.float64()) | dict.fromkeys(set(columns) & {*format_.booleans}, pa.bool_())
-    written = [name for name in columns if options.marks and name not in (options.target, options.id_column)]
-    types |= dict.fromkeys(written, pa.string())
-    types |= dict.fromkeys((text for text in (options.target, options.id_column) if text is not None), pa.string())
+    types = dict.fromkeys(columns, pa.string())
+    numbers = [name for name, kind in options.kinds if kind == NUMBER]
+    written = numbers if options.marks else []
+    if not options.marks:
+        types |= dict.fromkeys(numbers, pa.float64()) | dict.fromkeys(set(numbers) & {*format_.booleans}, pa.bool_())
     convert = csv.ConvertOptions(column_types=types, include_columns=columns, decimal_point=format_.decimal)
     block_bytes = max(LOOK_BYTES, VALUE_BYTES * len(format_.columns))
     # one thread: only then do errors come with the number of the line
     read = csv.ReadOptions(use_threads=False, block_size=block_bytes, column_names=list(format_.columns))
+    last: Any = None
     try:
         with csv.open_csv(stream, read, _parse_options(format_), convert) as reader:
             for batch in reader:
+                last = batch.slice(batch.num_rows - 1) if batch.num_rows else last
                 yield Batch(_with_numbers(batch, written, format_) if written else batch)
+        _refuse_open_quote(last, stream.end, format_, name)
     except pa.ArrowInvalid as error:
         if "Empty CSV file" not in str(error):
             raise SourceError(_explained(str(error), name, format_, lines_before, block_bytes)) from error
+
+
+def _refuse_open_quote(last: Any, end: bytes, format_: CsvFormat, name: str) -> None:
+    """Refuse a file whose last value goes over lines, but whose end is no quote: all of that is one value."""
+    column = format_.columns[-1]
+    if last is None or column not in last.schema.names or end.rstrip().endswith(b'"'):
+        return
+    value = last.column(last.schema.get_field_index(column))[0].as_py()
+    if isinstance(value, str) and ("\n" in value or "\r" in value):
+        msg = (
+            f"{name}: a quote at the beginning of a value of the column {column!r} is never closed: it begins with "
+            f"{shortened(value[:MAX_SHOWN])!r} and goes on to the end of the file. Close it."
+        )
+        raise SourceError(msg)
 
 
 def _with_numbers(batch: Any, written: list[str], format_: CsvFormat) -> Any:
@@ -208,8 +238,8 @@ def _parse_options(format_: CsvFormat) -> Any:
     return csv.ParseOptions(delimiter=format_.delimiter, newlines_in_values=True)
 
 
-def _kind_of_first(stream: ByteStream, format_: CsvFormat, options: ReadOptions, name: str) -> str:
-    """Return the kind of the labels at the beginning of a file, which all others must have."""
+def _first_rows(stream: ByteStream, format_: CsvFormat, columns: list[str], name: str) -> dict[str, Any]:
+    """Return columns as they are written at the beginning of a file, which tell what all of it must be."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
     from pyarrow import csv  # noqa: PLC0415
 
@@ -223,14 +253,25 @@ def _kind_of_first(stream: ByteStream, format_: CsvFormat, options: ReadOptions,
             break
         size *= 4
     if not rows.strip():
-        return kind_of_text(pa.array([], pa.string()), is_strict=True)
-    convert = csv.ConvertOptions(column_types={options.target: pa.string()}, include_columns=[options.target])
+        return dict.fromkeys(columns, pa.array([], pa.string()))
+    convert = csv.ConvertOptions(column_types=dict.fromkeys(columns, pa.string()), include_columns=columns)
     read = csv.ReadOptions(use_threads=False, block_size=len(rows) + 1, column_names=list(format_.columns))
     try:
-        column = csv.read_csv(pa.BufferReader(rows), read, _parse_options(format_), convert).column(0)
+        table = csv.read_csv(pa.BufferReader(rows), read, _parse_options(format_), convert)
     except pa.ArrowInvalid as error:
         raise SourceError(_explained(str(error), name, format_, format_.header_lines, len(rows))) from error
-    return kind_of_text(column, is_strict=options.label_type != "number")
+    return dict(zip(table.column_names, table.columns, strict=True))
+
+
+def _kind_of_feature(column: Any, format_: CsvFormat) -> str | None:
+    """Return what a feature is that begins so; numbers with a slip among them are numbers, and reading will tell."""
+    import pyarrow.compute as pc  # noqa: PLC0415 - an extra
+
+    column = pc.unique(column)
+    if format_.decimal == ",":
+        column = pc.replace_substring(column, ",", ".")
+    found = kind_of(column.to_pylist())
+    return NUMBER if isinstance(found, Mixed) else found
 
 
 def _explained(message: str, name: str, format_: CsvFormat, lines_before: int, block_bytes: int) -> str:
@@ -259,6 +300,6 @@ def _explained(message: str, name: str, format_: CsvFormat, lines_before: int, b
             "Write numbers throughout, or leave out the column."
         )
     return (
-        f"{place}: the column {column} does not hold numbers only ({what}). Encode it as numbers first, choose the "
-        "feature columns without it, or say how numbers are written (delimiter, decimal)."
+        f"{place}: the column {column} does not hold numbers only ({what}). Repair it, take the column as "
+        "categories (kinds), leave it out (exclude), or say how numbers are written (delimiter, decimal)."
     )

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from flybloom.blocks.arrow_labels import FALSE, TRUE
+from flybloom._internal.cells import FALSE, TRUE
 from flybloom.blocks.byte_stream import ByteStream, Recoded
 from flybloom.blocks.options import ReadOptions
 from flybloom.blocks.text_encoding import UTF8, guess_encoding, mark_length

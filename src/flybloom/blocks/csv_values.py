@@ -1,14 +1,15 @@
-"""Numbers from text that was not refused while it was read: what is no number is missing, and its row is marked."""
+"""Numbers from text that was not refused while it was read: what is no number is infinite, so its row is marked."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from flybloom.blocks.arrow_labels import FALSE, NUMBER, TRUE
+from flybloom._internal.cells import FALSE, MISSING, TRUE
+from flybloom.blocks.arrow_labels import NUMBER
 
 
 def numbers_of_text(column: Any, decimal: str, *, are_booleans: bool) -> Any:
-    """Return a column of strings as floats; missing where one is not written as a number.
+    """Return a column of strings as floats: missing where there is none, infinite where it is no number.
 
     Parameters
     ----------
@@ -32,10 +33,11 @@ def numbers_of_text(column: Any, decimal: str, *, are_booleans: bool) -> Any:
         column = pc.if_else(pc.is_in(column, pa.array(TRUE)), "1", column)
         column = pc.if_else(pc.is_in(column, pa.array(FALSE)), "0", column)
     if decimal == ",":
-        column = pc.if_else(pc.match_substring(column, "."), "", column)
+        column = pc.if_else(pc.match_substring(column, "."), "?", column)
         column = pc.replace_substring(column, ",", ".")
+    column = pc.if_else(pc.is_in(column, pa.array(MISSING)), pa.scalar(None, pa.string()), column)
     try:
         return column.cast(pa.float64())
     except pa.ArrowInvalid:
         is_number = pc.match_substring_regex(column, f"^({NUMBER[False]})$")
-        return pc.if_else(is_number, column, pa.scalar(None, pa.string())).cast(pa.float64())
+        return pc.if_else(is_number, column, "inf").cast(pa.float64())

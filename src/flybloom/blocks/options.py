@@ -6,6 +6,8 @@ import codecs
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from flybloom._internal.cells import KINDS
+
 BLOCK_ROWS = 32768
 LABEL_TYPES = ("auto", "text", "number")
 DECIMAL_POINTS = (".", ",")
@@ -27,17 +29,20 @@ class ReadOptions:
     delimiter: str | None = None
     decimal: str | None = None
     incomplete: str = "refuse"
+    kinds: tuple[tuple[str, str], ...] = ()  # names, and what these columns are
+    first_index: int | None = None  # of svmlight files
 
     @property
     def marks(self) -> bool:
-        """Whether rows that lack a value are marked, and not refused."""
+        """Whether rows with a value that is no number, or infinite, are marked, and not refused."""
         return self.incomplete == "mark"
 
     @property
     def named(self) -> tuple[str, ...]:
         """All columns that are asked for by name."""
         others = (self.target, self.id_column)
-        return (*(self.features or ()), *self.exclude, *(name for name in others if name is not None))
+        kinds = (name for name, _ in self.kinds)
+        return (*(self.features or ()), *kinds, *self.exclude, *(name for name in others if name is not None))
 
     def check(self) -> ReadOptions:
         """Return the options, or refuse those that no source could meet."""
@@ -57,6 +62,13 @@ class ReadOptions:
             "file_encoding", "an encoding that Python knows, such as 'utf-8' or 'cp1252'", self.file_encoding,
         )  # fmt: skip
         _require(self.incomplete in INCOMPLETE, "incomplete", f"one of {', '.join(INCOMPLETE)}", self.incomplete)
+        _require(self.first_index in (None, 0, 1), "first_index", "0 or 1", self.first_index)
+        wrong = sorted({kind for _, kind in self.kinds} - set(KINDS))
+        _require(
+            not wrong, "kinds", f"a dict of names, each with one of {', '.join(KINDS)}", ", ".join(map(str, wrong))
+        )
+        others = sorted({name for name, _ in self.kinds} & {self.target, self.id_column, *self.exclude})
+        _require(not others, "kinds", "about features, and no other columns", ", ".join(others))
         twice = {*(self.features or ()), self.target, self.id_column} & {*self.exclude}
         _require(not twice, "exclude", "columns that are not asked for elsewhere", sorted(map(str, twice)))
         _require(

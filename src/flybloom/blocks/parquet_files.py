@@ -25,6 +25,15 @@ class ParquetFile(TablePart, FilePart):
         with self._open() as file:
             return file.schema_arrow
 
+    def lacks_values(self, names: list[str]) -> bool:
+        """Return what the footer says of missing values; True where it does not."""
+        with self._open() as file:
+            wanted = set(names)
+            groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
+            columns = (group.column(j) for group in groups for j in range(group.num_columns))
+            found = (column.statistics for column in columns if column.path_in_schema in wanted)
+            return any(known is None or known.null_count is None or known.null_count > 0 for known in found)
+
     def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
         """Yield batches of the row groups."""
         groups = None if self.groups is None else list(range(*self.groups))

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flybloom._internal.cells import KINDS, NUMBER
 from flybloom.blocks.labels import LabelFact, united_kind
 from flybloom.exceptions import SourceError
+
+PLURALS = {"number": "numbers", "category": "categories", "date": "dates"}
 
 
 class PartFacts(NamedTuple):
@@ -22,6 +25,7 @@ class PartFacts(NamedTuple):
     labels_are_written: bool = False  # in a text file, where every label is also a string
     indices: tuple[int, int] | None = None  # the lowest and the highest, of sparse rows in a text file
     remarks: tuple[str, ...] = ()  # what was guessed or left out
+    kinds: tuple[str | None, ...] | None = None  # what the features are; None where they are numbers, or none tells
 
 
 @dataclass(frozen=True)
@@ -33,39 +37,49 @@ class Schema:
     names: tuple[str, ...] | None
     labels: str | None
     first_index: int | None = None  # of svmlight files: 0 or 1
+    kinds: tuple[str, ...] | None = None  # what the features are, unless all are numbers
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same as plain values, for JSON."""
-        return {
+        values = {
             "dtype": self.dtype.name,
             "n_features": self.n_features,
             "names": None if self.names is None else list(self.names),
             "labels": self.labels,
             "first_index": self.first_index,
         }
+        return values if self.kinds is None else {**values, "kinds": list(self.kinds)}
+
+    def kind_of(self, name: str) -> str:
+        """Return what a feature is."""
+        return NUMBER if self.kinds is None or self.names is None else self.kinds[self.names.index(name)]
 
     @classmethod
     def from_dict(cls, values: Any) -> Schema:
         """Return what `to_dict` has written down."""
         try:
-            names = values["names"]
+            names, kinds = values["names"], values.get("kinds")
             schema = cls(
                 np.dtype(str(values["dtype"])),
                 values["n_features"],
                 None if names is None else tuple(map(str, names)),
                 values["labels"],
                 values["first_index"],
+                None if kinds is None else tuple(map(str, kinds)),
             )
         except (KeyError, TypeError) as error:
             msg = f"A schema must be what Blocks.schema() returns. Got {values!r} instead ({error!r})."
             raise ValueError(msg) from error
-        if schema.to_dict() != values or schema.dtype.kind not in "buif":
+        kinds_fit = schema.kinds is None or (len(schema.kinds) == schema.n_features and set(schema.kinds) <= set(KINDS))
+        if schema.to_dict() != values or schema.dtype.kind not in "buif" or not kinds_fit:
             msg = f"A schema must be what Blocks.schema() returns. Got {values!r} instead."
             raise ValueError(msg)
         return schema
 
 
-def united_schema(found: Iterable[tuple[str, PartFacts]], n_features: int | None) -> Schema:
+def united_schema(
+    found: Iterable[tuple[str, PartFacts]], n_features: int | None, first_index: int | None = None
+) -> Schema:
     """Return what the rows of all parts are; parts that do not go together are refused.
 
     Parameters
@@ -74,6 +88,8 @@ def united_schema(found: Iterable[tuple[str, PartFacts]], n_features: int | None
         The name of each part, and what it says.
     n_features : int or None
         How many features sparse rows shall have; None for as many as the largest index says.
+    first_index : int or None
+        The index of their first feature; None for 1, unless there is an index 0.
 
     Returns
     -------
@@ -82,9 +98,15 @@ def united_schema(found: Iterable[tuple[str, PartFacts]], n_features: int | None
     """
     first: tuple[str, PartFacts] | None = None
     dtypes, labels, ranges = set(), [], []
+    kinds: dict[str, tuple[str, str]] = {}
     for name, facts in found:
         if facts.indices is not None:
             ranges.append(facts.indices)
+            if first_index is not None and facts.indices[0] < first_index:
+                msg = (
+                    f"{name} has an index {facts.indices[0]}. Expected {first_index} or above. Repair it (first_index)."
+                )
+                raise SourceError(msg)
         if facts.dtype is not None:
             dtypes.add(facts.dtype)
         if facts.labels is not None:
@@ -92,17 +114,41 @@ def united_schema(found: Iterable[tuple[str, PartFacts]], n_features: int | None
         if facts.n_features is not None:
             first = first or (name, facts)
             _require_same(name, facts, *first)
+        for column, kind in zip(facts.names or (), facts.kinds or (), strict=False):
+            if kind is not None:
+                _require_kind(name, column, kind, *kinds.setdefault(column, (name, kind)))
     width = None if first is None else first[1].n_features
-    first_index = min(1, *(lowest for lowest, _ in ranges)) if ranges else None
+    first_index = None if not ranges else min(1, *(low for low, _ in ranges)) if first_index is None else first_index
     if first_index is not None and width is None:
         width = n_features or max(1, *(highest + 1 - first_index for _, highest in ranges))
+    names = None if first is None else first[1].names
+    found_kinds = tuple(kinds[column][1] if column in kinds else NUMBER for column in names or ())
+    is_table = bool(set(found_kinds) - {NUMBER})
     return Schema(
-        np.result_type(*dtypes) if dtypes else np.dtype(np.float64),
+        np.result_type(*dtypes) if dtypes and not is_table else np.dtype(np.float64),
         width,
-        None if first is None else first[1].names,
+        names,
         united_kind(labels) if labels else None,
         first_index,
+        found_kinds if is_table else None,
     )
+
+
+def _require_index(name: str, lowest: int, first_index: int | None) -> None:
+    """Refuse an index before that of the first feature."""
+    if first_index is not None and lowest < first_index:
+        msg = f"{name} has an index {lowest}. Expected {first_index} or above, as the first feature has. Repair it."
+        raise SourceError(msg)
+
+
+def _require_kind(name: str, column: str, kind: str, first_name: str, first: str) -> None:
+    """Refuse a part in which a column is something else than in another one."""
+    if kind != first:
+        msg = (
+            f"{name}: the column {column!r} holds {PLURALS[kind]}, but {PLURALS[first]} in {first_name}. Say what "
+            f"it is (kinds={{{column!r}: 'category'}}), or leave it out."
+        )
+        raise SourceError(msg)
 
 
 def _require_same(name: str, facts: PartFacts, first_name: str, first: PartFacts) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -41,7 +41,7 @@ class Block(NamedTuple):
     """The identifiers, if a column of them was named."""
 
     incomplete: Array | None = None
-    """Which rows lack a value, or have one that is infinite or no number; None if none does, or they are refused."""
+    """Which rows have a value that is infinite, or not of its column's kind; None if none has, or they are refused."""
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -73,8 +73,8 @@ class Blocks:
         -------
         dict
             "dtype", the type of the features, which holds those of all files; "n_features" and "names"; "labels", the
-            kind of the labels ("text", "bool", "int64", ...); "first_index" of svmlight files. Found once, from a look
-            at every file, before the first row is read.
+            kind of the labels ("text", "bool", "int64", ...); "first_index" of svmlight files; "kinds" of the features,
+            where not all are numbers. Found once, from a look at every file, before the first row is read.
         """
         return self._schema.to_dict()
 
@@ -128,7 +128,7 @@ class Blocks:
                 if n > skip:
                     rows = X[skip:] if skip else X
                     yield Block(
-                        rows if schema.names is None else NamedRows(rows, list(schema.names)),
+                        rows if schema.names is None else NamedRows(rows, list(schema.names), schema.kinds),
                         None if y is None else y[skip:],
                         at + skip,
                         str(place),
@@ -154,7 +154,7 @@ class Blocks:
                     said.setdefault(remark, []).append(part.name)
                 yield part.name, facts
 
-        schema = united_schema(looked_at(), self.options.n_features)
+        schema = united_schema(looked_at(), self.options.n_features, self.options.first_index)
         more = {remark: f" and {len(names) - 1} more" if len(names) > 1 else "" for remark, names in said.items()}
         return schema, [f"{names[0]}{more[remark]}: {remark}." for remark, names in said.items()]
 
@@ -180,6 +180,8 @@ def read_blocks(
     delimiter: str | None = None,
     decimal: str | None = None,
     incomplete: str = "refuse",
+    kinds: Mapping[str, str] | None = None,
+    first_index: int | None = None,
     schema: dict[str, Any] | None = None,
 ) -> Blocks:
     """Read data of any source, block by block, in bounded memory.
@@ -215,8 +217,15 @@ def read_blocks(
     decimal : {".", ","} or None, default=None
         The decimal point of numbers in text files. None to find out.
     incomplete : {"refuse", "mark"}, default="refuse"
-        What becomes of rows in which a feature is missing, infinite or no number: an error, or a mark in `incomplete`
-        of their block, whose values in these rows mean nothing then.
+        What becomes of rows in which a feature is infinite, or is not of its kind, such as text among numbers: an
+        error, or a mark in `incomplete` of their block, whose values in these rows mean nothing then. Missing values
+        are NaN, and fine.
+    kinds : dict or None, default=None
+        What features are that are not to be looked at: "number", "category" or "date" for their names. Other columns
+        are what their types say: text is categories, unless all of a text file, or of a frame in memory, is numbers or
+        dates.
+    first_index : {0, 1} or None, default=None
+        The index of the first feature in svmlight files. None for 1, unless there is an index 0 in any of them.
     schema : dict or None, default=None
         What `Blocks.schema` returned for the same source in an earlier run, which is then read the same way.
 
@@ -229,7 +238,7 @@ def read_blocks(
     Raises
     ------
     flybloom.exceptions.SourceError
-        If a column is missing, not numeric or has missing values; the message names file, rows and column.
+        If a column is missing, or holds what it cannot hold; the message names file, rows and column.
 
     Examples
     --------
@@ -255,6 +264,8 @@ def read_blocks(
         delimiter,
         decimal,
         incomplete,
+        tuple((kinds or {}).items()),
+        first_index,
     ).check()
     given = None if schema is None else Schema.from_dict(schema)
     if isinstance(source, Blocks):
@@ -288,7 +299,7 @@ def _checked(raw: RawBlock, options: ReadOptions, schema: Schema, place: Place) 
     if sparse.issparse(X):
         X = checked_csr(X, where, takes_all=options.marks)
     elif not options.marks:
-        _require_finite(X, schema.names, where)
+        _refuse_infinite(X, schema.names, where)
     if options.target is not None and (y is None or len(y) != X.shape[0]):
         msg = f"{where}: {0 if y is None else len(y)} labels for {X.shape[0]} rows. Expected one label per row."
         raise SourceError(msg)
@@ -304,25 +315,25 @@ def _checked(raw: RawBlock, options: ReadOptions, schema: Schema, place: Place) 
 
 
 def _marked(X: Features, incomplete: Array | None) -> Array | None:
-    """Return which rows lack a value or have one that is not finite; None if none does."""
+    """Return which rows have a value that is infinite or no number; None if none has."""
     marks = np.zeros(X.shape[0], bool) if incomplete is None else incomplete
     if X.dtype.kind == "f":
         if sparse.issparse(X):
-            marks[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[~np.isfinite(X.data)]] = True
+            marks[np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))[np.isinf(X.data)]] = True
         else:
-            marks |= ~np.isfinite(X).all(axis=1)
+            marks |= np.isinf(X).any(axis=1)
     return marks if marks.any() else None
 
 
-def _require_finite(X: Array, names: tuple[str, ...] | None, where: str) -> None:
-    """Refuse NaN and infinities, and name the first column that has any."""
-    if X.dtype.kind != "f" or np.isfinite(X).all():
+def _refuse_infinite(X: Array, names: tuple[str, ...] | None, where: str) -> None:
+    """Refuse infinities, and name the first column that has any."""
+    if X.dtype.kind != "f" or not np.isinf(X).any():
         return
-    bad = ~np.isfinite(X)
+    bad = np.isinf(X)
     column = int(np.flatnonzero(bad.any(axis=0))[0])
     name = repr(names[column]) if names else str(column)
     msg = (
-        f"{where}: column {name} has {int(bad[:, column].sum())} values that are missing (NaN) or infinite. "
-        "Fill them in, drop these rows, or leave out the column."
+        f"{where}: column {name} has {int(bad[:, column].sum())} infinite values. "
+        "Make them missing (NaN), drop these rows, or leave out the column."
     )
     raise SourceError(msg)

@@ -20,7 +20,7 @@ def checked_csr(X: Any, where: str, *, takes_all: bool = False) -> Any:
     where : str
         What errors call it.
     takes_all : bool, default=False
-        Whether values may be missing or infinite.
+        Whether values may be infinite.
 
     Returns
     -------
@@ -40,10 +40,9 @@ def checked_csr(X: Any, where: str, *, takes_all: bool = False) -> Any:
     except (ValueError, IndexError) as error:
         msg = f"{where}: the sparse rows are damaged ({error}). Expected indices below {X.shape[1]}. Rebuild them."
         raise SourceError(msg) from error
-    if not takes_all and X.dtype.kind == "f" and not np.isfinite(X.data).all():
+    if not takes_all and X.dtype.kind == "f" and np.isinf(X.data).any():
         msg = (
-            f"{where}: {int((~np.isfinite(X.data)).sum())} values are missing (NaN) or infinite. "
-            "Fill them in, or drop these rows."
+            f"{where}: {int(np.isinf(X.data).sum())} values are infinite. Make them missing (NaN), or drop these rows."
         )
         raise SourceError(msg)
     return X

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from flybloom._internal.typing import Array
 from flybloom.blocks.arrow_labels import kind_of_type, labels_of
-from flybloom.blocks.columns import columns_to_read, feature_columns, identifiers, number_columns, number_type
+from flybloom.blocks.columns import columns_to_read, declared, feature_cells, feature_columns, identifiers, kinds_of
 from flybloom.blocks.labels import exact_labels
 from flybloom.blocks.options import ReadOptions
 from flybloom.blocks.parts import Part, Place, RawBlock
@@ -24,6 +25,7 @@ class Batch(NamedTuple):
 
     table: Any  # of Arrow: a table or a record batch
     labels: Array | None = None  # where Arrow cannot hold them
+    cells: Array | None = None  # the features as numbers, where the frame gives them itself
 
 
 class TablePart(Part):
@@ -35,7 +37,11 @@ class TablePart(Part):
 
     @abstractmethod
     def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
-        """Yield batches with these columns, and perhaps others."""
+        """Yield batches with these columns, and perhaps others; the options say what all features are."""
+
+    def lacks_values(self, names: list[str]) -> bool:  # noqa: ARG002
+        """Return whether values of these columns may be missing, as far as that is cheap to know."""
+        return False
 
     def inspect(self, options: ReadOptions) -> PartFacts:
         """Return the common type of the columns, from their declarations."""
@@ -44,30 +50,37 @@ class TablePart(Part):
             fields = self.arrow_schema()
             columns = list(fields.names)
         names, remarks = feature_columns(columns, options, self.name)
-        types = [number_type(fields.field(name).type, name, self.name) for name in names]
+        found = [declared(fields.field(name).type, name, self.name) for name in names]
+        dtype = np.result_type(*(column.dtype for column in found))
+        if dtype.kind != "f" and self.lacks_values(names):
+            dtype = np.dtype(np.float64)
+        kinds = kinds_of(names, [column.kind for column in found], options)
         labels = None
         if options.target is not None:
             labels = kind_of_type(fields.field(options.target).type, options, self.name)
-        return PartFacts(np.result_type(*types), len(names), tuple(names), labels, remarks=tuple(remarks))
+        return PartFacts(dtype, len(names), tuple(names), labels, remarks=tuple(remarks), kinds=kinds)
 
     def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
         """Yield blocks in the order of the rows."""
         require_extra("pyarrow", "files")
         at = self.first_row
+        names = schema.names or ()
+        options = replace(options, kinds=tuple((name, schema.kind_of(name)) for name in names))
         with arrow_errors(self.name):
             for batch in self.batches(columns_to_read(options, schema), options):
                 for begin in range(0, batch.table.num_rows, options.block_rows):
                     table = batch.table.slice(begin, options.block_rows)
                     place = Place(self.name, at, table.num_rows)
                     labels = None if batch.labels is None else batch.labels[begin : begin + options.block_rows]
-                    yield _raw_block(Batch(table, labels), options, schema, place)
+                    cells = None if batch.cells is None else batch.cells[begin : begin + options.block_rows]
+                    yield _raw_block(Batch(table, labels, cells), options, schema, place)
                     at += table.num_rows
 
 
 def _raw_block(batch: Batch, options: ReadOptions, schema: Schema, place: Place) -> RawBlock:
     """Return features, labels and identifiers of a batch."""
     marks = np.zeros(batch.table.num_rows, bool) if options.marks else None
-    X = number_columns(batch.table, schema.names or (), schema.dtype, place, marks)
+    X = feature_cells(batch.table, schema, place, marks) if batch.cells is None else batch.cells
     y = None
     if options.target is not None and schema.labels is not None:
         if batch.labels is None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from flybloom.cli.models import inside
-from flybloom.exceptions import ModelFileError, require_extra
+from flybloom.cli.errors import blaming
+from flybloom.exceptions import require_extra
 
 if TYPE_CHECKING:
     from flybloom.blocks import Blocks
+    from flybloom.cli.predictions import Predictions
     from flybloom.estimators.counting import CountingEstimator
 
 HELP = (
@@ -33,25 +35,37 @@ def train(model: CountingEstimator, blocks: Blocks, address: str, *, progress: b
     with connect(address):
         rows, labels = collections(blocks)
         distributed.fit(model, rows, labels, progress=progress)
+    first_index = blocks.schema()["first_index"]
+    if first_index is not None:
+        with model.reading_learned() as learned:
+            pass
+        encoder = learned.hasher.encoder.counted_from(first_index)
+        model.with_learned(learned._replace(hasher=replace(learned.hasher, encoder=encoder)))
 
 
-def tables(made: Any, blocks: Blocks, address: str) -> Iterator[Any]:
-    """Yield what is written of each piece of a source, in order; `made` is a `Predictions`."""
-    import numpy as np  # noqa: PLC0415 - heavy
+def tables(made: Predictions, blocks: Blocks, address: str) -> Iterator[Any]:
+    """Yield what is written of each piece of a source, in order; pieces are read and predicted by the workers."""
+    from flybloom.distributed._session import connect  # noqa: PLC0415 - an extra
+    from flybloom.distributed._source import pieces_of  # noqa: PLC0415
 
-    from flybloom import distributed  # noqa: PLC0415 - an extra
-    from flybloom.distributed._session import connect  # noqa: PLC0415
-    from flybloom.distributed._source import collections  # noqa: PLC0415
-
-    model = inside(made.model)
-    if hasattr(made.model, "estimator_"):
-        msg = f"A {type(made.model).__name__} does not work on a cluster. Leave out --cluster."
-        raise ModelFileError(msg)
+    first = made.empty()
     with connect(address) as client:
-        rows, _ = collections(blocks)
-        methods = [distributed.predict, *([distributed.predict_proba] if made.methods else [])]
-        found = [client.compute(np.ravel(method(model, rows).to_delayed()).tolist()) for method in methods]
-        for parts in zip(*found, strict=True):
-            labels, *scores = (np.asarray(part.result()) for part in parts)
-            made.n_rows += len(labels)
-            yield made.assembled(np.ones(len(labels), bool), labels, scores, None)
+        shared = client.scatter(made, broadcast=True)
+        for future in client.map(_of_piece, pieces_of(blocks), made=shared, pure=False):
+            found, scored = future.result()
+            made.scored.add(scored)
+            for table in found:
+                first = first if made.id_name is None or first.num_rows else table
+                yield table.cast(first.schema)
+    if made.scored.n_rows == 0:
+        yield made.empty()
+
+
+def _of_piece(piece: Blocks, made: Predictions) -> tuple[list[Any], Any]:
+    """Return the tables of a piece, and what was counted; what was sent is everybody's, and stays as it is."""
+    own = made.afresh()
+    found = []
+    for block in piece:
+        with blaming(block.where):
+            found.append(own.of(block))
+    return found, own.scored

@@ -49,7 +49,8 @@ OURS = (
 )
 USAGE_ERROR: Any = typer.BadParameter.mro()[2]  # ClickException, from wherever typer has it
 PARAMETER = re.compile(r"\b(file_encoding|label_type|single_pass|id_column)\b(=(?:True|'([^']*)'))?")
-IN_BRACKETS = re.compile(r"\((delimiter|decimal|delimiter, decimal)\)")
+IN_BRACKETS = re.compile(r"\((delimiter|decimal|delimiter, decimal|exclude|kinds)\)")
+KIND = re.compile(r"kinds=\{'([^']*)': 'category'\}")
 NUMPY_TEXT = re.compile(r"np\.str_\(('[^']*')\)")
 LONG = re.compile(r"'([^']{100})[^']{60,}'")  # a value that a file should not have
 shows_tracebacks = False
@@ -100,9 +101,8 @@ def in_options(text: str) -> str:
     def option(found: re.Match[str]) -> str:
         return f"--{found[1].removesuffix('_column').replace('_', '-')} {found[3] or ''}".rstrip()
 
-    text = re.sub(
-        r"\((delimiter|decimal|delimiter, decimal)\)", lambda found: f"(--{found[1]})".replace(", ", ", --"), text
-    )
+    text = IN_BRACKETS.sub(lambda found: f"(--{found[1]})".replace(", ", ", --").replace("kinds", "categories"), text)
+    text = KIND.sub(r"--categories \1", text)
     text = LONG.sub(r"'\1...'", NUMPY_TEXT.sub(r"\1", text))
     return PARAMETER.sub(option, text.replace("single_pass=True, --single-pass", "--single-pass"))
 

@@ -87,9 +87,10 @@ def blocks_for(
     """Return the blocks of a source, with the features that the model knows; labels are text if its own are."""
     hashes = inside(model)
     known = getattr(hashes, "feature_names_in_", None)
-    if known is not None and reading.exclude is not None:
-        msg = "this model finds its columns by their names, and leaves others alone. Leave it out."
-        raise typer.BadParameter(msg, param_hint="--exclude")
+    for option in ("exclude", "categories"):
+        if known is not None and getattr(reading, option) is not None:
+            msg = "this model finds its columns by their names, and knows what they are. Leave it out."
+            raise typer.BadParameter(msg, param_hint=f"--{option}")
     if target is not None and label_type == LabelKind.AUTO and _is_text(model):
         label_type = LabelKind.TEXT
     return open_source(
@@ -99,8 +100,19 @@ def blocks_for(
         features=None if known is None else known.tolist(),
         n_features=hashes.n_features_in_,
         label_type=label_type.value,
+        kinds=known_kinds(hashes),
+        first_index=hashes.encoder_.first_index,
         **options,
     )
+
+
+def known_kinds(model: Any) -> dict[str, str]:
+    """Return what the columns are that a model knows by name."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        return {}
+    kinds = model.encoder_.kinds
+    return dict(zip(names.tolist(), ["number"] * len(names) if kinds is None else kinds, strict=True))
 
 
 def change_file(

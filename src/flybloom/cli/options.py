@@ -78,6 +78,14 @@ def refuse_together(given: set[str], option: str, others: tuple[str, ...], remed
         raise typer.BadParameter(msg)
 
 
+def with_categories(encoding: str, most: int | None, given: set[str]) -> str:
+    """Return an encoding with a number of categories, if one is given."""
+    if most is None:
+        return encoding
+    refuse_together(given, "--max-categories", ("scaling",))
+    return f"{encoding}+categories={most}"
+
+
 def require_with(given: set[str], option: str, others: tuple[str, ...]) -> None:
     """Refuse options that would be ignored without another one."""
     ignored = [f"--{name.replace('_', '-')}" for name in others if name in given]
@@ -129,6 +137,12 @@ EncodingOption = Annotated[
         "grid=28x28, with + between them.",
     ),
 ]
+MaxCategories = Annotated[
+    int | None,
+    typer.Option(
+        "--max-categories", min=2, help="How many columns a column of categories becomes, at most; rare ones share one."
+    ),
+]
 ScalingOption = Annotated[
     Scaling | None, typer.Option("--scaling", help="In place of --encoding: columns centred, or standardised as well.")
 ]
@@ -144,6 +158,9 @@ Features = Annotated[
 ]
 Jobs = Annotated[
     int, typer.Option("--jobs", "-j", callback=_not_zero, help="Number of threads; -1 for all processors.")
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="End at a row that cannot be scored, instead of going on without it.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

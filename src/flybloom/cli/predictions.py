@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from copy import copy
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from pyarrow import csv, parquet
 
 from flybloom._internal.atomic_write import atomic_write
 from flybloom._internal.typing import Array, Features
-from flybloom._internal.validation import NamedRows
+from flybloom.cli.scored_rows import ScoredRows
 
 if TYPE_CHECKING:
     from flybloom.blocks import Block
@@ -41,25 +42,23 @@ class Predictions:
         self.methods = ["predict_proba"] if probabilities else []
         self.methods += [next(name for name in SCORES if hasattr(model, name))] if scores else []
         self.id_type: Any = None
-        self.n_rows = self.n_skipped = 0
-        self.first_skipped: str | None = None
+        self.scored = ScoredRows()
+
+    def afresh(self) -> Predictions:
+        """Return the same, which has seen no rows."""
+        twin = copy(self)
+        twin.scored, twin.id_type = ScoredRows(), None
+        return twin
 
     def of(self, block: Block) -> pa.Table:
         """Return the table of a block; rows that cannot be scored have an identifier and nothing else."""
-        known = np.ones(len(block), bool) if block.incomplete is None else ~block.incomplete
-        if block.incomplete is not None and self.first_skipped is None:
-            self.first_skipped = f"row {block.begin + int(block.incomplete.argmax())}"
-        self.n_rows += len(block)
-        self.n_skipped += len(block) - int(known.sum())
-        return self.table(known, _chosen(block.X, known), block.ids)
+        known, rows = self.scored.of(block)
+        return self.table(known, rows, block.ids)
 
     def table(self, known: Array, rows: Features | None, ids: Array | None) -> pa.Table:
         """Return the table of rows of which some are known; None if none is."""
+        labels = None if rows is None else self.model.predict(rows)
         scores = [None if rows is None else getattr(self.model, name)(rows) for name in self.methods]
-        return self.assembled(known, None if rows is None else self.model.predict(rows), scores, ids)
-
-    def assembled(self, known: Array, labels: Array | None, scores: list[Any], ids: Array | None) -> pa.Table:
-        """Return the table of what was found for the rows that are known."""
         columns: dict[str, Any] = {}
         if self.id_name is not None:
             columns[self.id_name] = self._identifiers(ids)
@@ -125,15 +124,6 @@ class _StaysOpen:
 
     def close(self) -> None:
         """Leave that to whoever opened it."""
-
-
-def _chosen(X: Features, known: Array) -> Features | None:
-    """Return the rows that are known; None if none is."""
-    if known.all():
-        return X
-    if not known.any():
-        return None
-    return NamedRows(X.array[known], X.names) if isinstance(X, NamedRows) else X[known]
 
 
 def _spread(values: Array | None, known: Array, type_: Any) -> Any:

@@ -20,6 +20,10 @@ class Reading:
     exclude: Annotated[
         str | None, typer.Option("--exclude", help="Columns that are no features, separated by commas.")
     ] = None
+    categories: Annotated[
+        str | None,
+        typer.Option("--categories", help="Columns that are categories though they hold numbers or dates, by commas."),
+    ] = None
     file_encoding: Annotated[
         str | None, typer.Option("--file-encoding", help="Encoding of text files, such as cp1252; guessed without it.")
     ] = None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from flybloom._internal.typing import Array, Features
     from flybloom.blocks import Block, Blocks
 
+OPTIONS = {"id_column": "id", "kinds": "categories"}
 WRONG = re.compile(r"The '(\w+)' parameter of read_blocks must be (.*)", re.DOTALL)
 
 
@@ -29,15 +30,18 @@ def open_source(source: str, target: str | None, reading: Reading, **options: An
     from flybloom.blocks.csv_files import CsvPart  # noqa: PLC0415
 
     text_options = reading.text_options()
+    kinds = {**options.pop("kinds", {}), **dict.fromkeys(names(reading.categories) or (), "category")}
     try:
-        blocks = read_blocks(source, target, exclude=names(reading.exclude) or (), **text_options, **options)
+        blocks = read_blocks(
+            source, target, exclude=names(reading.exclude) or (), kinds=kinds, **text_options, **options
+        )
     except SourceError:
         raise
     except ValueError as error:
         found = WRONG.fullmatch(str(error))
         if found is None:
             raise
-        option = f"--{found[1].removesuffix('_column').replace('_', '-')}"
+        option = f"--{OPTIONS.get(found[1], found[1].replace('_', '-'))}"
         msg = f"expected {found[2]}"
         raise typer.BadParameter(msg, param_hint=option) from None
     if text_options and not any(isinstance(part, CsvPart) for part in blocks.parts):
@@ -86,7 +90,7 @@ def read_all(blocks: Blocks) -> tuple[Features, Array]:
     labels = np.concatenate([block.y for block in parts if block.y is not None])
     first = parts[0].X
     if isinstance(first, NamedRows):
-        return NamedRows(np.concatenate([block.X.array for block in parts]), first.names), labels
+        return first._replace(array=np.concatenate([block.X.array for block in parts])), labels
     stack = sparse.vstack if sparse.issparse(first) else np.concatenate
     return stack([block.X for block in parts]), labels
 

@@ -163,8 +163,9 @@ class Recipe:
         n_rows: int | None = None,
     ) -> Hasher:
         """Return how rows are hashed; the steps of the encoder are fitted to sums over all rows, from `sums_of`."""
-        encoding = self.encoding.resolved(encoder.n_features, is_sparse=is_sparse)
-        n_columns = encoding.n_columns(encoder.n_features)
+        encoder = self.encoding.tabled(encoder, sums_of)  # tells how many columns there are
+        encoding = self.encoding.resolved(encoder.n_outputs, is_sparse=is_sparse)
+        n_columns = encoding.n_columns(encoder.n_outputs)
         most = AUTO_CONNECTIONS
         if is_sparse and isinstance(self.encoding, AutoEncoding):
             most = SPARSE_CONNECTIONS
@@ -206,8 +207,8 @@ class Learning:
         recipe = self.recipe
         known = self.features if self.learned is None else self.learned.hasher.encoder
         if known is None:
-            rows, names = check_new_rows(X, recipe.owner, takes_sparse=recipe.encoding.takes_sparse)
-            self.features, self.is_sparse = Encoder(rows.shape[1], names), sparse.issparse(rows)
+            rows, names, kinds = check_new_rows(X, recipe.owner, takes_sparse=recipe.encoding.takes_sparse)
+            self.features, self.is_sparse = Encoder(rows.shape[1], names, kinds=kinds), sparse.issparse(rows)
         else:
             takes_sparse = recipe.encoding.takes_sparse if self.learned is None else None
             rows = check_rows(X, recipe.owner, known, takes_sparse=takes_sparse)
@@ -220,8 +221,9 @@ class Learning:
         owner = self.recipe.owner
         known = self.features if self.learned is None else self.learned.hasher.encoder
         if known is None:
-            rows, names = check_new_rows(sample, owner, takes_sparse=self.recipe.encoding.takes_sparse, min_rows=0)
-            known = self.features = Encoder(rows.shape[1], names)
+            takes_sparse = self.recipe.encoding.takes_sparse
+            rows, names, kinds = check_new_rows(sample, owner, takes_sparse=takes_sparse, min_rows=0)
+            known = self.features = Encoder(rows.shape[1], names, kinds=kinds)
             self.is_sparse = sparse.issparse(rows)
         else:
             rows = check_rows(sample, owner, known, min_rows=0)
@@ -272,7 +274,7 @@ class Learning:
         if self.learned is not None:
             assert self.learned.held is not None  # noqa: S101
             self.recipe, before = self.learned.held.recipe, self.learned.hasher.encoder
-            self.features, self.is_sparse = Encoder(before.n_features, before.names), sparse.issparse(block.rows)
+            self.features, self.is_sparse = before.plain(), sparse.issparse(block.rows)
             self.learned = None
         self.start_with(block)
         self.learn(block, **known)

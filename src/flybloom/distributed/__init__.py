@@ -21,7 +21,7 @@ require_extra("dask", "dask")
 from dask.delayed import delayed  # noqa: E402 - after it is known to be there
 
 from flybloom._internal.typing import Array  # noqa: E402
-from flybloom._internal.validation import check_labels, check_rows  # noqa: E402
+from flybloom._internal.validation import NamedRows, check_labels, check_rows  # noqa: E402
 from flybloom.core.recipe import Learned, Learning  # noqa: E402
 from flybloom.distributed import _worker  # noqa: E402
 from flybloom.distributed._blocks import tree_reduce  # noqa: E402
@@ -308,9 +308,10 @@ def _score_frame(rows: Any, model: CountingEstimator, method: str) -> Any:
     import pandas as pd  # noqa: PLC0415
 
     scores: Array = _worker.score(rows, model, method)
+    index = pd.RangeIndex(len(scores)) if isinstance(rows, NamedRows) else rows.index
     if method == "predict":
         classes = getattr(model, "classes_", scores)
-        return pd.Series(scores, index=rows.index, name="prediction", dtype=pd.Series(classes).dtype)
+        return pd.Series(scores, index=index, name="prediction", dtype=pd.Series(classes).dtype)
     if scores.ndim == 1:
-        return pd.Series(scores, index=rows.index, name=method)
-    return pd.DataFrame(scores, index=rows.index, columns=model.classes_)
+        return pd.Series(scores, index=index, name=method)
+    return pd.DataFrame(scores, index=index, columns=model.classes_)

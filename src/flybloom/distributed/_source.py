@@ -33,11 +33,11 @@ def collections(blocks: Blocks) -> tuple[Any, Any]:
         Cut as the rows are. Their blocks are NumPy arrays of the type that the blocks have, also in a series: pandas
         would make objects of strings. None if the source has no target.
     """
-    pieces = _pieces(blocks)
+    pieces = pieces_of(blocks)
     return _frames(blocks, pieces) if blocks.schema()["names"] is not None else _arrays(blocks, pieces)
 
 
-def _pieces(blocks: Blocks) -> list[Blocks]:
+def pieces_of(blocks: Blocks) -> list[Blocks]:
     """Return what becomes a block each; workers look for the places where large files can be cut."""
     if not all(isinstance(part, FilePart) for part in blocks.parts):
         return blocks.pieces()
@@ -59,11 +59,7 @@ def _frames(blocks: Blocks, pieces: list[Blocks]) -> tuple[Any, Any]:
     schema = blocks.schema()
     options: dict[str, Any] = {"enforce_metadata": False}
     both = dd.from_map(_load_frame, pieces, meta=("block", object), **options)
-    rows = both.map_partitions(
-        _first,
-        meta=pd.DataFrame(np.empty((0, schema["n_features"]), schema["dtype"]), columns=schema["names"]),
-        **options,
-    )
+    rows = both.map_partitions(_first, meta=_declared(schema), **options)
     if schema["labels"] is None:
         return rows, None
     declared = pd.Series([], name=blocks.options.target, dtype=object if _is_text(blocks) else _label_type(blocks))
@@ -81,6 +77,17 @@ def _arrays(blocks: Blocks, pieces: list[Blocks]) -> tuple[Any, Any]:
     return rows, da.concatenate([da.from_delayed(both[1], (np.nan,), _label_type(blocks)) for both in loaded])
 
 
+def _declared(schema: dict[str, Any]) -> Any:
+    """Return a frame without rows whose columns say what those of the source are."""
+    import pandas as pd  # noqa: PLC0415 - slow to import
+
+    types = {"number": schema["dtype"], "category": "category", "date": "datetime64[us]"}
+    kinds = schema.get("kinds") or ["number"] * schema["n_features"]
+    return pd.DataFrame(
+        {name: pd.Series([], dtype=types[kind]) for name, kind in zip(schema["names"], kinds, strict=True)}
+    )
+
+
 def _load(blocks: Blocks) -> tuple[Features, Array | None]:
     """Read a piece; it may have no rows."""
     schema = blocks.schema()
@@ -95,11 +102,14 @@ def _load(blocks: Blocks) -> tuple[Features, Array | None]:
 
 
 def _load_frame(blocks: Blocks) -> tuple[Any, Array | None]:
-    """Read a piece as a frame and labels."""
+    """Read a piece as a frame and labels; cells of a table are numbers already, and come with what they are."""
     import pandas as pd  # noqa: PLC0415 - slow to import
 
     rows, labels = _load(blocks)
-    return pd.DataFrame(rows, columns=blocks.schema()["names"], copy=False), labels
+    schema = blocks.schema()
+    if schema.get("kinds") is not None:
+        return NamedRows(rows, schema["names"], tuple(schema["kinds"])), labels
+    return pd.DataFrame(rows, columns=schema["names"], copy=False), labels
 
 
 def _first(both: tuple[Any, Any]) -> Any:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from flybloom._internal.parallel import KERNEL_ROWS
 from flybloom._internal.typing import Array, Features, Weights
-from flybloom._internal.validation import check_rows, check_weights
+from flybloom._internal.validation import NamedRows, check_rows, check_weights
 from flybloom.core.counts.base import Counts
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.step import Plan
@@ -174,7 +174,12 @@ def score(rows: Features, model: CountingEstimator, method: str) -> Array:
     with model.reading_learned() as learned:
         hasher = with_kept_projection(learned.hasher)
     if rows.shape[0] == 0:  # one row of zeros tells the shape and the type
-        rows, n_rows, hasher = np.zeros((1, hasher.encoder.n_features)), 0, without_names(hasher)
+        encoder, n_rows = hasher.encoder, 0
+        rows = np.zeros((1, encoder.n_features))
+        if encoder.kinds is None:
+            hasher = without_names(hasher)
+        else:
+            rows = NamedRows(rows, list(encoder.names or ()), encoder.kinds)
     else:
         n_rows = rows.shape[0]
         _warm_up(hasher, check_rows(rows, type(model).__name__, hasher.encoder))
@@ -259,7 +264,7 @@ def _as_declared(rows: Features, dtype: Any) -> Features:
     if rows.dtype == dtype:
         return rows
     cast = rows.astype(dtype)
-    if (cast != rows).sum():
+    if (cast != rows).sum() != (rows != rows).sum():  # noqa: PLR0124 - NaN alone differs from itself
         msg = f"The rows are {rows.dtype}, X is declared to hold {dtype}, which would change values. Use X.astype."
         raise ValueError(msg)
     return cast

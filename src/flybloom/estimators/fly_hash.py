@@ -190,11 +190,11 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         sizes = Sizes(self.n_components, self.n_connections, self.n_winners)
         seed = resolve_seed(self.random_state)
         recipe = Recipe(type(self).__name__, self._encoding, sizes, bool(self.signed), seed)
-        rows, names = check_new_rows(X, recipe.owner, takes_sparse=recipe.encoding.takes_sparse)
+        rows, names, kinds = check_new_rows(X, recipe.owner, takes_sparse=recipe.encoding.takes_sparse)
         labels = None if y is None or not recipe.encoding.needs_labels else check_labels(y, rows.shape[0])
         ones = np.ones(rows.shape[0], np.int64)
         hasher = recipe.hasher(
-            Encoder(rows.shape[1], names),
+            Encoder(rows.shape[1], names, kinds=kinds),
             lambda plan, encoder: encoder.measure(plan, rows, labels, ones),
             is_sparse=sparse.issparse(rows),
         )

@@ -38,11 +38,12 @@ class _EncodingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
     def _fit(self, X: Any, y: Any, *, takes_sparse: bool) -> Self:
         """Fit the encoder from scratch."""
         owner = type(self).__name__
-        rows, names = check_new_rows(X, owner, takes_sparse=takes_sparse)
+        rows, names, kinds = check_new_rows(X, owner, takes_sparse=takes_sparse)
         labels = None if y is None else check_labels(y, rows.shape[0])
         ones = np.ones(rows.shape[0], np.int64)
         self._encoder = self._wanted(is_sparse=sparse.issparse(rows)).fitted(
-            Encoder(rows.shape[1], names), lambda plan, encoder: encoder.measure(plan, rows, labels, ones)
+            Encoder(rows.shape[1], names, kinds=kinds),
+            lambda plan, encoder: encoder.measure(plan, rows, labels, ones),
         )
         self.n_features_in_ = rows.shape[1]
         if names is not None:

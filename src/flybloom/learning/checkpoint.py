@@ -17,6 +17,8 @@ from flybloom.exceptions import CheckpointError
 from flybloom.files.model_file import load_in_training, save
 
 NAME = "checkpoint.fly"
+LATER_OPTIONS = ("exclude", "label_type", "file_encoding", "delimiter", "decimal", "kinds", "first_index")
+"""Ways to read that checkpoints mention only where they are not as usual: older ones have none of them."""
 
 
 class Checkpoint:
@@ -102,7 +104,7 @@ def identity_of(
     settings["start"] = "anew" if learned is None else learned.hasher.fingerprint
     settings |= {"target": repr(blocks.options.target), "features": repr(blocks.options.features)}
     usual = ReadOptions()
-    for name in ("exclude", "label_type", "file_encoding", "delimiter", "decimal"):  # older checkpoints have none
+    for name in LATER_OPTIONS:
         if (value := getattr(blocks.options, name)) != getattr(usual, name):
             settings[name] = repr(value)
     settings["single_pass"] = repr(blocks.options.block_rows if single_pass else False)

@@ -146,7 +146,7 @@ class _Training:
         if session.learned is not None:
             return
         recipe = session.recipe
-        if not (recipe.encoding.needs_rows or recipe.sizes.needs_n_rows):
+        if not (recipe.encoding.needs_rows or recipe.sizes.needs_n_rows or self.blocks.schema().get("kinds")):
             return
         if not self.blocks.can_repeat:
             msg = (
@@ -157,7 +157,7 @@ class _Training:
         first = next(iter(self.blocks), None)
         if first is None:
             self._refuse_nothing()
-        session.check(first.X, first.y)  # tells the features, and refuses sparse rows
+        next(self._checked(0, "scaling"))  # tells the features, and refuses sparse rows
         session.start(self._sums_of, self._n_rows() if recipe.sizes.needs_n_rows else None)
         self._tune(None)
 
@@ -219,7 +219,10 @@ class _Training:
     def _checked(self, begin: int, stage: str) -> Iterator[tuple[Block, int]]:
         """Give the blocks from a row on, checked, and tell of each when it is done with."""
         for block in self.blocks.starting_at(begin):
-            yield self.session.check(block.X, block.y), len(block)
+            checked = self.session.check(block.X, block.y)
+            if self.session.learned is None and self.session.features is not None:
+                self.session.features = self.session.features.counted_from(self.blocks.schema()["first_index"])
+            yield checked, len(block)
             try:
                 self.on_progress(stage, len(block))
             except BaseException:  # stopped between two blocks

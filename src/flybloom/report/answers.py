@@ -48,7 +48,7 @@ def answers(model: Any, X: Any, own: Codes) -> Answers:
 def taken(X: Any, which: Any) -> Any:
     """Return some of the rows, of whatever kind they are."""
     if isinstance(X, NamedRows):
-        return NamedRows(X.array[which], X.names)
+        return X.taken(which)
     return safe_indexing(X.tocsr() if sparse.issparse(X) else X, which)
 
 

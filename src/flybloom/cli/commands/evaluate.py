@@ -21,6 +21,7 @@ from flybloom.cli.options import (
     LabelType,
     Model,
     Source,
+    Strict,
     Target,
     given_options,
     require_with,
@@ -49,6 +50,7 @@ def command(
     model: Model,
     source: Source,
     target: Target,
+    strict: Strict = False,
     test_then_train: TestThenTrain = False,
     learn_every: LearnEvery = ROWS_BEFORE_LEARNING,
     picture: Picture = None,
@@ -61,7 +63,8 @@ def command(
     """Compare what MODEL predicts for SOURCE with the labels there.
 
     The labels of novelty are 1 for what is usual and -1 for outliers. MODEL stays as it is, also where a copy of it in
-    memory learns.
+    memory learns. Rows in which a value is infinite or no number are left out, unless they are to be learned; how many
+    is said on standard error.
     """
     if test_then_train:
         learner = load_learner(model, jobs)
@@ -71,26 +74,35 @@ def command(
         return
     require_with(given_options(context), "--test-then-train", ("learn_every", "picture"))
     predictor = load_predictor(model, jobs)
-    blocks = look_at(blocks_for(predictor, source, target, reading, label_type=label_type, block_rows=block_rows))
+    blocks = blocks_for(
+        predictor, source, target, reading, label_type=label_type, block_rows=block_rows,
+        incomplete="refuse" if strict else "mark",
+    )  # fmt: skip
+    look_at(blocks)
 
     import numpy as np  # noqa: PLC0415 - heavy
 
+    from flybloom.cli.scored_rows import ScoredRows  # noqa: PLC0415
     from flybloom.core.counts.columns import unite  # noqa: PLC0415
 
     classes = getattr(predictor, "classes_", np.array([-1, 1]))
 
     pairs: Counter[tuple[Any, Any]] = Counter()
+    scored = ScoredRows()
 
     def compare(block: Block) -> None:
         assert block.y is not None  # noqa: S101 - read_blocks has checked
         unite(classes, block.y)  # refuses to compare numbers with strings
-        pairs.update(zip(block.y.tolist(), predictor.predict(block.X).tolist(), strict=True))
+        known, rows = scored.of(block)
+        if rows is not None:
+            pairs.update(zip(block.y[known].tolist(), predictor.predict(rows).tolist(), strict=True))
 
     watch = Stopwatch()
     n_rows = for_each_block(blocks, "predicting", compare)
-    if n_rows == 0:
+    if n_rows == scored.n_skipped:
         refuse_nothing([source])
-    result = {**scores(pairs), **watch.facts(n_rows)}
+    scored.tell("they are left out")
+    result = {**scores(pairs), **scored.facts(), **watch.facts(n_rows)}
     print_result(result, as_json=json)
     if not json:
         typer.echo()

@@ -10,7 +10,7 @@ import typer
 
 from flybloom import cli
 from flybloom.cli import cluster
-from flybloom.cli.console import Stopwatch, note, print_result, progress
+from flybloom.cli.console import Stopwatch, print_result, progress
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import blocks_for, load_predictor
 from flybloom.cli.options import (
@@ -20,6 +20,7 @@ from flybloom.cli.options import (
     Json,
     Model,
     Source,
+    Strict,
     given_options,
     refuse_together,
 )
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from flybloom.blocks import Blocks
 
 KINDS = (".csv", ".parquet", ".pq")
-NOT_ON_A_CLUSTER = ("id_column", "scores", "strict", "block_rows", "jobs")
+NOT_ON_A_CLUSTER = ("block_rows", "jobs")
 
 
 def command(
@@ -48,9 +49,7 @@ def command(
     id_column: Annotated[
         str | None, typer.Option("--id", help="A column that tells rows apart; it is written beside the predictions.")
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="End at a row that cannot be scored, instead of leaving it empty.")
-    ] = False,
+    strict: Strict = False,
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="A column to leave out, if MODEL knows no names of features.")
     ] = None,
@@ -62,7 +61,8 @@ def command(
 ) -> None:
     """Write the label that MODEL predicts for each row of SOURCE.
 
-    Rows in which a value is missing or no number get an empty prediction; how many is said on standard error.
+    Values may be missing. Rows in which one is infinite or no number get an empty prediction; how many is said on
+    standard error.
     """
     if json and output is None:
         msg = "reports about a file. Expected --output as well."
@@ -81,7 +81,7 @@ def command(
     _require_method(predictor, "predict_proba", "--probabilities", is_wanted=probabilities)
     blocks = blocks_for(
         predictor, source, target, reading, id_column=id_column, block_rows=block_rows,
-        incomplete="refuse" if strict or cluster_address is not None else "mark",
+        incomplete="refuse" if strict else "mark",
     )  # fmt: skip
     check_output(output, blocks, model)
     look_at(blocks)
@@ -92,15 +92,10 @@ def command(
     made = Predictions(predictor, probabilities=probabilities, scores=scores, id_name=id_column)
     tables = _here(made, blocks) if cluster_address is None else cluster.tables(made, blocks, cluster_address)
     write_tables(output, tables)
-    if made.n_skipped:
-        note(
-            f"{made.n_skipped:,} of {made.n_rows:,} rows could not be scored, because a value is missing, infinite or "
-            f"no number (the first is {made.first_skipped}, counted from 0); their predictions are empty. --strict "
-            "ends at the first one and says what is wrong with it."
-        )
+    made.scored.tell("their predictions are empty")
     if output is not None:
-        skipped = {"not_scored": made.n_skipped} if made.n_skipped else {}
-        print_result({"predictions": str(output), **skipped, **watch.facts(made.n_rows)}, as_json=json)
+        facts = {**made.scored.facts(), **watch.facts(made.scored.n_rows)}
+        print_result({"predictions": str(output), **facts}, as_json=json)
 
 
 def _here(made: Any, blocks: Blocks) -> Iterator[Any]:
@@ -111,7 +106,7 @@ def _here(made: Any, blocks: Blocks) -> Iterator[Any]:
                 table = made.of(block)
             yield table
             on_progress("predicting", len(block))
-    if made.n_rows == 0:
+    if made.scored.n_rows == 0:
         yield made.empty()
 
 

@@ -14,7 +14,7 @@ from flybloom._internal.atomic_write import check_writable
 from flybloom.cli import cluster
 from flybloom.cli.console import Stopwatch, print_result, progress, work_without_blocks
 from flybloom.cli.errors import blaming
-from flybloom.cli.models import learned_facts, load_any, save_model
+from flybloom.cli.models import known_kinds, learned_facts, load_any, save_model
 from flybloom.cli.new_models import FOR_KINDS, checked, new_model
 from flybloom.cli.options import (
     DEFAULT_BLOCK_ROWS,
@@ -27,6 +27,7 @@ from flybloom.cli.options import (
     Kind,
     LabelKind,
     LabelType,
+    MaxCategories,
     Output,
     ScalingOption,
     Source,
@@ -37,6 +38,7 @@ from flybloom.cli.options import (
     require_target,
     require_with,
     size,
+    with_categories,
 )
 from flybloom.cli.reading import AS_FOUND, Reading
 from flybloom.cli.signals import Terminated, stopping_between_blocks
@@ -46,7 +48,10 @@ from flybloom.exceptions import ModelFileError
 if TYPE_CHECKING:
     from flybloom.estimators.counting import CountingEstimator
 
-FIXED_BY_LIKE = ("kind", "components", "connections", "winners", "unsigned", "encoding", "scaling", "seed", "recovery")
+FIXED_BY_LIKE = (
+    "kind", "components", "connections", "winners", "unsigned", "encoding", "scaling", "seed", "recovery",
+    "max_categories", "categories",
+)  # fmt: skip
 NOT_ON_A_CLUSTER = ("checkpoint", "every", "resume", "single_pass", "like", "block_rows", "jobs")
 
 
@@ -78,6 +83,7 @@ def command(
     ] = None,
     unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
     encoding: EncodingOption = "auto",
+    max_categories: MaxCategories = None,
     scaling: ScalingOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the connections.")] = 0,
     like: Annotated[
@@ -123,7 +129,7 @@ def command(
         "contamination": "auto" if contamination is None else contamination,
         "recovery": recovery,
         "signed": not unsigned,
-        "encoding": encoding,
+        "encoding": with_categories(encoding, max_categories, given),
         "scaling": None if scaling is None else scaling.value,
         "random_state": seed,
     }
@@ -135,11 +141,12 @@ def command(
         model = _like(like, settings, given)
     require_target(target, is_needed=model.needs_labels)
     columns = names(features)
-    if columns is None and like is not None and hasattr(model, "feature_names_in_"):
-        columns = model.feature_names_in_.tolist()
+    kinds = {} if like is None else known_kinds(model)
+    if columns is None and kinds:
+        columns = list(kinds)
     blocks = open_source(
-        source, target, reading, features=columns, label_type=label_type.value, block_rows=block_rows
-    )  # fmt: skip
+        source, target, reading, features=columns, kinds=kinds, label_type=label_type.value, block_rows=block_rows
+    )
     check_output(output, blocks, *([] if like is None else [like]))
     look_at(blocks)
     watch = Stopwatch()

@@ -23,11 +23,14 @@ from flybloom.cli.options import (
     Json,
     LabelKind,
     LabelType,
+    MaxCategories,
     Output,
     ScalingOption,
     Source,
     Target,
+    given_options,
     names,
+    with_categories,
 )
 from flybloom.cli.reading import AS_FOUND, Reading
 from flybloom.cli.sources import check_output, look_at, open_source, read_all
@@ -38,6 +41,7 @@ PARAMETERS = ("n_components", "n_connections", "n_winners", "decay")
 
 
 def command(
+    context: typer.Context,
     source: Source,
     target: Target,
     output: Output,
@@ -51,6 +55,7 @@ def command(
     picture: Annotated[Path | None, typer.Option(help="Draw a heat map of the scores to this PNG file.")] = None,
     unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
     encoding: EncodingOption = "auto",
+    max_categories: MaxCategories = None,
     scaling: ScalingOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the connections.")] = 0,
     most: Annotated[int, typer.Option(min=1, help="How many of the best settings to print.")] = 5,
@@ -65,6 +70,7 @@ def command(
     The rows are held in memory and hashed once for each pair of sizes; everything else is read off the counts.
     """
     settings, folds = _grid(grid), _folds(cv)
+    encoding = with_categories(encoding, max_categories, given_options(context))
     if picture is not None:
         require_extra("matplotlib", "plots", "--picture")
     for path in filter(None, (output, picture)):

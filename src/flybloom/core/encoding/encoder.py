@@ -16,8 +16,11 @@ from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.standardise import Standardise
 from flybloom.core.encoding.step import Plan, Step
+from flybloom.core.encoding.table import Table
 
-STEPS: dict[str, type[Step]] = {step.kind: step for step in (Standardise, SoftBins, Relevance, Rotation, BiasColumns)}
+STEPS: dict[str, type[Step]] = {
+    step.kind: step for step in (Table, Standardise, SoftBins, Relevance, Rotation, BiasColumns)
+}
 """Every step by the name it has in files."""
 
 MAX_VALUES = 2**22  # of rows that are encoded at a time, to measure them
@@ -38,12 +41,18 @@ class Encoder:
         whole numbers, sparse rows as sparse ones.
     grid_shape : tuple of int or None
         The shape that rows have, if they are images or signals.
+    kinds : tuple of str or None
+        What the columns are, of a table in which not all are numbers; the first step deals with them.
+    first_index : int or None
+        Where files in which features have numbers begin to count, 0 or 1; for who reads more of them.
     """
 
     n_features: int
     names: tuple[str, ...] | None = None
     steps: tuple[Step, ...] = ()
     grid_shape: tuple[int, ...] | None = None
+    kinds: tuple[str, ...] | None = None
+    first_index: int | None = None
 
     def __eq__(self, other: object) -> bool:
         """Encoders are equal if they do the same to every row."""
@@ -85,6 +94,14 @@ class Encoder:
     def step(self, kind: type[Step]) -> Any:
         """Return the step of a kind, or None."""
         return next((step for step in self.steps if isinstance(step, kind)), None)
+
+    def plain(self) -> Encoder:
+        """Return the features, without any step."""
+        return Encoder(self.n_features, self.names, kinds=self.kinds, first_index=self.first_index)
+
+    def counted_from(self, first_index: int | None) -> Encoder:
+        """Return an encoder of features that files count from 0, or from 1."""
+        return replace(self, first_index=first_index)
 
     def extended(self, step: Step) -> Encoder:
         """Return an encoder with one more step."""
@@ -129,7 +146,7 @@ class Encoder:
             "scale_": None,
         }
         for step in self.steps:
-            fields |= step.fields()
+            fields |= step.fields(self.names) if isinstance(step, Table) else step.fields()
         return fields if self.grid_shape is None else {**fields, "grid_shape": list(self.grid_shape)}
 
     def to_parts(self) -> tuple[list[dict[str, Any]], dict[str, Array]]:
@@ -161,7 +178,13 @@ class Encoder:
                 msg = f"{entry.get('step')!r} is no step of an encoding that is known"
                 raise ValueError(msg)
             own = {name: arrays[name] for name in arrays if name in kind.ARRAYS}
-            encoder = encoder.extended(kind.from_parts(entry, own, encoder.n_outputs))
+            step = kind.from_parts(entry, own, encoder.n_outputs)
+            if isinstance(step, Table):
+                if encoder.steps:
+                    msg = "its table is not the first step"
+                    raise ValueError(msg)
+                encoder = replace(encoder, kinds=step.kinds)
+            encoder = encoder.extended(step)
         return encoder
 
 

@@ -18,6 +18,7 @@ from flybloom.core.encoding.relevance import RelevancePlan
 from flybloom.core.encoding.rotation import RotationPlan
 from flybloom.core.encoding.standardise import StandardisePlan
 from flybloom.core.encoding.step import Plan
+from flybloom.core.encoding.table import MAX_CATEGORIES, TablePlan
 
 SumsOf: TypeAlias = Callable[[Plan, Encoder], Any]
 """The sums over all rows that a step is fitted to, for the steps before it."""
@@ -60,6 +61,8 @@ class Encoding:
         component then sums features of a random window, half of them negative where connections are signed.
     bias : float, default=0.0
         Constant columns of one deviation, as a share of the features; only with "standard".
+    max_categories : int, default=30
+        How many columns a column of categories becomes, at most; its rare values share one. Only for tables.
 
     See Also
     --------
@@ -83,6 +86,7 @@ class Encoding:
     rotation: int = 0
     grid_shape: tuple[int, ...] | None = None
     bias: float = 0.0
+    max_categories: int = MAX_CATEGORIES
 
     def __post_init__(self) -> None:
         """Refuse what cannot be, and bring the rest into one form."""
@@ -108,6 +112,7 @@ class Encoding:
         _require(scaling != "none" or not self.bins, "scaling", "other than none for bins", scaling)
         _require(scaling != "none" or not self.rotation, "scaling", "other than none for a rotation", scaling)
         _require(scaling != "center" or not self.bins, "scaling", "standard or common for bins", scaling)
+        require_max_categories(self.max_categories)
         values = (scaling, float(clip), int(self.bins), float(self.relevance), int(self.rotation), shape)
         for name, value in zip(("scaling", "clip", "bins", "relevance", "rotation", "grid_shape"), values, strict=True):
             object.__setattr__(self, name, value)
@@ -125,8 +130,8 @@ class Encoding:
         Parameters
         ----------
         text : str
-            Words with "+" between them: none, center, common, standard, bins, relevance, rotation, clip=3, grid=28x28.
-            A word may have a value: bins=7, relevance=1, rotation=30, clip=inf.
+            Words with "+" between them: none, center, common, standard, bins, relevance, rotation, clip=3, grid=28x28,
+            categories=50. A word may have a value: bins=7, relevance=1, rotation=30, clip=inf.
 
         Returns
         -------
@@ -158,7 +163,7 @@ class Encoding:
                 msg = (
                     f"The encoding {text!r} has a part, {word.strip()!r}, that is not known. Expected 'auto', or words "
                     "with '+' between them: none, center, common, standard, bins, relevance, rotation, clip=2.5, "
-                    "grid=28x28; bins=7, relevance=1 and rotation=30 have values of their own."
+                    "grid=28x28, categories=30; bins=7, relevance=1 and rotation=30 have values of their own."
                 )
                 raise ValueError(msg) from None
         return Encoding(**options)
@@ -168,12 +173,15 @@ class Encoding:
         entries = {f.name: getattr(self, f.name) for f in fields(self)}
         entries["clip"] = None if self.clip == math.inf else self.clip
         entries["grid_shape"] = None if self.grid_shape is None else list(self.grid_shape)
+        if self.max_categories == MAX_CATEGORIES:
+            del entries["max_categories"]  # older versions do not know it
         return entries
 
     @staticmethod
     def from_json(stored: Any) -> Encoding:
         """Return the encoding of a file; ValueError where there can be none."""
-        if not isinstance(stored, dict) or set(stored) != {f.name for f in fields(Encoding)}:
+        names = {f.name for f in fields(Encoding)}
+        if not isinstance(stored, dict) or set(stored) | {"max_categories"} != names:
             msg = "its encoding is not one that is known"
             raise ValueError(msg)
         return Encoding(**{**stored, "clip": math.inf if stored["clip"] is None else stored["clip"]})
@@ -207,12 +215,31 @@ class Encoding:
         >>> int((a + b).class_count_.sum())
         1597
         """
-        rows, names = check_new_rows(X, "Encoding", takes_sparse=self.takes_sparse)
+        rows, names, kinds = check_new_rows(X, "Encoding", takes_sparse=self.takes_sparse)
         labels = None if y is None else check_labels(y, rows.shape[0])
         ones = np.ones(rows.shape[0], np.int64)
-        return self.fitted(
-            Encoder(rows.shape[1], names), lambda plan, encoder: encoder.measure(plan, rows, labels, ones)
-        )
+        features = Encoder(rows.shape[1], names, kinds=kinds)
+        return self.fitted(features, lambda plan, encoder: encoder.measure(plan, rows, labels, ones))
+
+    def tabled(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:
+        """Return the features with the step that makes numbers of a table, where they are one.
+
+        Parameters
+        ----------
+        encoder : Encoder
+            The features, without other steps.
+        sums_of : callable
+            Returns the sums over all rows for a step that is to be fitted.
+
+        Returns
+        -------
+        Encoder
+            The features whose columns are numbers.
+        """
+        if encoder.kinds is not None and self.grid_shape is not None:
+            msg = "A grid_shape is for rows that are images or signals. Got a table with columns that are no numbers."
+            raise ValueError(msg)
+        return tabled(encoder, sums_of, self.max_categories)
 
     def fitted(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:
         """Return the features with all steps, each fitted to what `sums_of` says of all rows.
@@ -229,6 +256,7 @@ class Encoding:
         Encoder
             The encoder.
         """
+        encoder = self.tabled(encoder, sums_of)
         if self.grid_shape is not None:
             require_grid(self.grid_shape, encoder.n_features)
             encoder = encoder.on_grid(self.grid_shape)
@@ -314,12 +342,19 @@ class AutoEncoding:
     ----------
     uses_labels : bool
         Whether there are labels, and they may be used.
+    max_categories : int
+        How many columns a column of categories becomes, at most.
     """
 
     uses_labels: bool
+    max_categories: int = MAX_CATEGORIES
     takes_sparse = True
     needs_rows = True
     needs_labels = False
+
+    def tabled(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:
+        """Return the features with the step that makes numbers of a table."""
+        return tabled(encoder, sums_of, self.max_categories)
 
     def resolved(self, n_features: int, *, is_sparse: bool) -> Encoding:
         """Return the encoding for such rows."""
@@ -339,12 +374,19 @@ class AutoNoveltyEncoding:
     ----------
     bias : float
         Constant columns, as a share of the features.
+    max_categories : int
+        How many columns a column of categories becomes, at most.
     """
 
     bias: float
+    max_categories: int = MAX_CATEGORIES
     takes_sparse = True
     needs_rows = True
     needs_labels = False
+
+    def tabled(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:
+        """Return the features with the step that makes numbers of a table."""
+        return tabled(encoder, sums_of, self.max_categories)
 
     def resolved(self, n_features: int, *, is_sparse: bool) -> Encoding:  # noqa: ARG002
         """Return the encoding for such rows."""
@@ -363,6 +405,16 @@ class FixedEncoding:
     def takes_sparse(self) -> bool:
         """Whether sparse rows may come."""
         return self.encoder.takes_sparse
+
+    def tabled(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:  # noqa: ARG002
+        """Return the features; their columns must be what those were that the encoding was fitted to."""
+        if encoder.kinds != self.encoder.kinds:
+            msg = (
+                f"The encoding was fitted to columns that are {_listed(self.encoder.kinds)}. Got "
+                f"{_listed(encoder.kinds)} instead. Fit it to rows of the same kind."
+            )
+            raise ValueError(msg)
+        return encoder
 
     def resolved(self, n_features: int, *, is_sparse: bool) -> FixedEncoding:  # noqa: ARG002
         """Return the same, for rows of the right width."""
@@ -399,12 +451,45 @@ def wanted_encoding(encoding: Any, scaling: str | None, *, uses_labels: bool, bi
     if isinstance(encoding, Encoder):
         return FixedEncoding(encoding)
     if isinstance(encoding, str):
-        if encoding == "auto":
-            return AutoEncoding(uses_labels) if bias is None else AutoNoveltyEncoding(bias)
+        first, _, rest = (part.strip() for part in encoding.partition("+"))
+        if first == "auto":
+            most = _only_categories(rest, encoding)
+            return AutoEncoding(uses_labels, most) if bias is None else AutoNoveltyEncoding(bias, most)
         encoding = Encoding.parse(encoding)
     if bias and not encoding.bias and not encoding.bins and not encoding.rotation:
         encoding = Encoding(**{**{f.name: getattr(encoding, f.name) for f in fields(Encoding)}, "bias": bias})
     return encoding  # type: ignore[no-any-return]
+
+
+def tabled(encoder: Encoder, sums_of: SumsOf, max_categories: int) -> Encoder:
+    """Return features whose columns are numbers: of a table, what its columns become."""
+    if encoder.kinds is None or encoder.steps:
+        return encoder
+    plan = TablePlan(encoder.kinds, max_categories)
+    return encoder.extended(plan.fit(encoder.n_outputs, sums_of(plan, encoder)))
+
+
+def require_max_categories(most: Any) -> None:
+    """Refuse a number of categories that no column can have."""
+    is_right = isinstance(most, Integral) and int(most) >= 2  # noqa: PLR2004
+    _require(is_right, "max_categories", "a whole number of 2 or above", most)
+
+
+def _only_categories(words: str, text: str) -> int:
+    """Return how many categories "auto" may make columns of; nothing else goes with it."""
+    name, _, value = (part.strip() for part in words.partition("="))
+    if not words:
+        return MAX_CATEGORIES
+    if name != "categories" or not value.isdecimal():
+        msg = f"The encoding {text!r} is not known: only categories=30 goes with auto, as in 'auto+categories=50'."
+        raise ValueError(msg)
+    require_max_categories(int(value))
+    return int(value)
+
+
+def _listed(kinds: tuple[str, ...] | None) -> str:
+    """Return what columns are."""
+    return "all numbers" if kinds is None else ", ".join(kinds)
 
 
 def require_grid(shape: tuple[int, ...], n_features: int) -> None:
@@ -428,6 +513,7 @@ _WORDS: dict[str, tuple[str, Any, Any]] = {
     "rotation": ("rotation", int, ROTATION),
     "clip": ("clip", float, CLIP),
     "grid": ("grid_shape", _grid, None),
+    "categories": ("max_categories", int, None),
 }
 
 

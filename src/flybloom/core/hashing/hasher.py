@@ -118,6 +118,8 @@ class Hasher:
         }
         if any(entry != FIRST_STEP for entry in steps):  # the first format has no list of steps
             facts["encoding"] = steps
+        if self.encoder.first_index is not None:
+            facts["first_index"] = self.encoder.first_index
         if self.encoder.grid_shape is not None:
             facts |= {"encoding": steps, "grid_shape": list(self.encoder.grid_shape)}
         return facts, arrays
@@ -149,6 +151,9 @@ class Hasher:
             {name: arrays[name] for name in arrays if name in own},
             facts.get("grid_shape"),
         )
+        first_index = facts.get("first_index")
+        _require(first_index is None or (type(first_index) is int and 0 <= first_index <= 1), "first_index is wrong")
+        encoder = encoder.counted_from(first_index)
         _require(1 <= s <= encoder.n_outputs, f"n_connections_={s} is not between 1 and the {d} features")
         hasher = Hasher.of(encoder, seed, (m, s, rho), signed=facts["signed_"])
         return hasher, {name: arrays[name] for name in arrays if name not in own}
@@ -165,7 +170,7 @@ class Hasher:
 
     def _alike_fields(self) -> dict[str, Any]:
         """Return what was asked for, not what came out."""
-        names = (
+        names: tuple[str, ...] = (
             "n_features_in_",
             "feature_names_in_",
             "n_components_",
@@ -174,8 +179,11 @@ class Hasher:
             "signed_",
             "seed_",
         )
-        steps = [step.kind for step in self.encoder.steps]
-        return {**{name: self.fields[name] for name in names}, "encoding": ", ".join(steps)}
+        steps, kinds = [step.kind for step in self.encoder.steps], self.encoder.kinds
+        if kinds is not None:  # how many columns a table becomes follows from its rows, and so do connections
+            names = tuple(name for name in names if name != "n_connections_")
+        fields = {**{name: self.fields[name] for name in names}, "encoding": ", ".join(steps)}
+        return fields if kinds is None else {**fields, "kinds": list(kinds)}
 
     def require_same(self, other: Hasher, action: str) -> None:
         """Refuse another hasher whose winners mean something else."""

@@ -278,7 +278,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         """
         owner = type(self).__name__
         recipe = Recipe(owner, self._encoding, Sizes(), bool(self.signed), resolve_seed(self.random_state))
-        X, names = check_new_rows(X, owner, takes_sparse=recipe.encoding.takes_sparse)
+        X, names, kinds = check_new_rows(X, owner, takes_sparse=recipe.encoding.takes_sparse)
         y = check_labels(y, X.shape[0])
         classes, codes = np.unique(y, return_inverse=True)
         if classes.size < 2:  # noqa: PLR2004
@@ -291,7 +291,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         splits = self._splits(X, y, groups, codes)
         self._require_memory(X, classes.size)
         with _kernels.float_mode.SmallFloatsKept():
-            self._search(X, y, codes, classes, splits, names, recipe)
+            self._search(X, y, codes, classes, splits, Encoder(X.shape[1], names, kinds=kinds), recipe)
         return self
 
     @property
@@ -477,21 +477,24 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         codes: Codes,
         classes: Array,
         splits: list[Split],
-        names: tuple[str, ...] | None,
+        features: Encoder,
         recipe: Recipe,
     ) -> None:
         """Score all settings, and set what was found."""
+        ones = np.ones(X.shape[0], np.int64)
+        # a table sees no labels: that of all rows is that of each fold, so that all have the same columns
+        features = recipe.encoding.tabled(features, lambda plan, encoder: encoder.measure(plan, X, y, ones))
 
         def encoder_of(weights: Weights) -> Encoder:
             def measured(plan: Plan, encoder: Encoder) -> Any:
                 return encoder.measure(plan, X, y, weights)
 
-            return recipe.hasher(Encoder(X.shape[1], names), measured, is_sparse=sparse.issparse(X)).encoder
+            return recipe.hasher(features, measured, is_sparse=sparse.issparse(X)).encoder
 
-        encoder = encoder_of(np.ones(X.shape[0], np.int64))
+        encoder = encoder_of(ones)
         sees_labels = self._sees_labels(encoder)
-        encoding = recipe.encoding.resolved(X.shape[1], is_sparse=sparse.issparse(X))
-        settings = candidates(self._checked_grid(), encoder.n_features, encoding.n_columns(encoder.n_features))
+        encoding = recipe.encoding.resolved(features.n_outputs, is_sparse=sparse.issparse(X))
+        settings = candidates(self._checked_grid(), encoder.n_features, encoding.n_columns(features.n_outputs))
         class_weight = by_code(self.class_weight, classes)
         score = make_scorer(self.scoring, X, y, classes, class_weight)
 

@@ -1,0 +1,152 @@
+"""Columns of frames in memory, of pandas, polars and Arrow: what each is, and its cells as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flybloom._internal.cells import CATEGORY, DATE, NUMBER, Mixed, cells, distinct, kind_of, seconds_of
+from flybloom._internal.typing import Array
+
+SPAN = "span"  # of time, which is a number of seconds
+
+
+class FrameColumn(NamedTuple):
+    """A column of a frame."""
+
+    name: str
+    declared: str | None  # a kind, a span of time, or None where the values tell
+    values: Any
+
+    def kind(self) -> str:
+        """Return what the column is; by its declaration, or by a look at all of its values."""
+        if self.declared is not None:
+            return NUMBER if self.declared == SPAN else self.declared
+        found = kind_of(self._distinct()[0])
+        if isinstance(found, Mixed):
+            msg = (
+                f"The column {self.name!r} of X holds numbers, but also text such as {found.text!r}. Repair it, or "
+                f"make it categories: X[{self.name!r}].astype(str).astype('category')."
+            )
+            raise ValueError(msg)  # noqa: TRY004 - of its type it is what it is
+        return found or CATEGORY
+
+    def numbers(self, kind: str) -> Array:
+        """Return the cells as float64 of a kind; NaN where they are missing."""
+        if self.declared == kind == NUMBER:
+            return _floats(self.values)
+        if self.declared == SPAN and kind == NUMBER:
+            return seconds_of(_times(self.values))
+        if self.declared == kind == DATE:
+            return seconds_of(_times(self.values))
+        values, codes = self._distinct()
+        numbers, wrong = cells(values, kind)
+        if wrong is not None:
+            msg = (
+                f"The column {self.name!r} of X holds {values[wrong]!r}. Expected "
+                f"{'numbers' if kind == NUMBER else 'dates such as 2026-01-31'}, as in the first rows. Repair it, or "
+                f"make it categories before the first fit: X[{self.name!r}].astype('category')."
+            )
+            raise ValueError(msg)
+        return np.append(numbers, np.nan)[codes]
+
+    def _distinct(self) -> tuple[list[Any], Array]:
+        """Return different values, and which of them each cell has."""
+        if hasattr(self.values, "cat") and hasattr(self.values.cat, "codes"):  # pandas' categories; -1 is missing
+            return self.values.cat.categories.tolist(), self.values.cat.codes.to_numpy().astype(np.intp)
+        values = self.values.to_pylist() if hasattr(self.values, "to_pylist") else self.values.to_list()
+        try:
+            return distinct(values)
+        except TypeError:
+            msg = f"The column {self.name!r} of X holds values that are no text, number or date. Leave it out."
+            raise ValueError(msg) from None
+
+
+def table_columns(X: Any) -> list[FrameColumn] | None:
+    """Return the columns of a frame, or None if it is none."""
+    for kind in type(X).__mro__:
+        reader = _READERS.get((kind.__module__.split(".")[0], kind.__name__))
+        if reader is not None:
+            return reader(X)
+    return None
+
+
+def table_kinds(X: Any) -> tuple[str, ...] | None:
+    """Return what the columns of a frame are; None if all are numbers, or it is no frame."""
+    columns = table_columns(X)
+    if columns is None or all(column.declared == NUMBER for column in columns):
+        return None
+    kinds = tuple(column.kind() for column in columns)
+    return None if set(kinds) == {NUMBER} and SPAN not in {column.declared for column in columns} else kinds
+
+
+def table_numbers(columns: Sequence[FrameColumn], kinds: Sequence[str]) -> Array:
+    """Return the cells of columns as rows of float64."""
+    numbers = [column.numbers(kind) for column, kind in zip(columns, kinds, strict=True)]
+    return np.column_stack(numbers)
+
+
+def _floats(values: Any) -> Array:
+    """Return a column that is declared to hold numbers, or bools."""
+    if hasattr(values, "iloc"):
+        return np.asarray(values.to_numpy(np.float64, na_value=np.nan))
+    return np.asarray(values.to_numpy(), np.float64)
+
+
+def _times(values: Any) -> Array:
+    """Return a column of times, as the clocks showed them, or of spans."""
+    if hasattr(values, "iloc"):
+        zone = getattr(values.dtype, "tz", None) or getattr(getattr(values.dtype, "pyarrow_dtype", None), "tz", None)
+        values = values if zone is None else values.dt.tz_localize(None)
+        letter = values.dtype.kind
+        return np.asarray(values.to_numpy(f"{letter}8[us]", na_value=np.array("NaT", f"{letter}8[us]")))
+    if hasattr(values, "dt") and getattr(values.dtype, "time_zone", None) is not None:
+        values = values.dt.replace_time_zone(None)
+    return np.asarray(values.to_numpy())
+
+
+def _of_pandas(frame: Any) -> list[FrameColumn]:
+    """Return the columns of a frame of pandas."""
+    found = []
+    for at, (name, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
+        letter = getattr(dtype, "kind", "O")
+        declared = {"M": DATE, "m": SPAN}.get(letter, NUMBER if letter in "biufc" else None)
+        if type(dtype).__name__ == "CategoricalDtype":
+            declared = CATEGORY
+        found.append(FrameColumn(str(name), declared, frame.iloc[:, at]))
+    return found
+
+
+def _of_polars(frame: Any) -> list[FrameColumn]:
+    """Return the columns of a frame of polars."""
+    by_type = {"Categorical": CATEGORY, "Enum": CATEGORY, "Date": DATE, "Datetime": DATE, "Duration": SPAN}
+    found = []
+    for column in frame.get_columns():
+        name = str(column.dtype).split("(", 1)[0]
+        is_number = column.dtype.is_numeric() or name == "Boolean"
+        found.append(FrameColumn(column.name, NUMBER if is_number else by_type.get(name), column))
+    return found
+
+
+def _of_arrow(table: Any) -> list[FrameColumn]:
+    """Return the columns of a table of Arrow."""
+    found = []
+    for name, type_, column in zip(table.schema.names, table.schema.types, table.columns, strict=True):
+        text = str(type_)
+        declared = None
+        if text.startswith(("int", "uint", "float", "halffloat", "double", "bool", "decimal")):
+            declared = NUMBER
+        elif text.startswith("dictionary"):
+            declared = CATEGORY
+        found.append(FrameColumn(name, declared, column))
+    return found
+
+
+_READERS = {
+    ("pandas", "DataFrame"): _of_pandas,
+    ("polars", "DataFrame"): _of_polars,
+    ("pyarrow", "Table"): _of_arrow,
+    ("pyarrow", "RecordBatch"): _of_arrow,
+}

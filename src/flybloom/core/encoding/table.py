@@ -1,0 +1,331 @@
+"""The columns of a table as numbers that mean something: categories as a column each, dates as their parts.
+
+Cells come as `_internal.cells` has them: categories as fingerprints, dates as seconds. Which categories there are is
+counted, exactly and in bounded memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self
+
+import numpy as np
+
+from flybloom._internal.cells import CATEGORY, DATE, KINDS, NUMBER
+from flybloom._internal.typing import Array, Features, Weights
+from flybloom.core.encoding.step import Plan, Step
+
+MAX_CATEGORIES = 30  # columns that a column of categories becomes, at most, unless somebody says otherwise
+MAX_COUNTED = 2**16  # different values of a column that are counted; of more, those with the least fingerprints
+DAY = 86400
+FAR = 1e8  # days, beyond all calendars
+PARTS = ("time", "year", "week", "day")
+CYCLES = PARTS[1:]  # parts that begin again
+
+
+class Categories(NamedTuple):
+    """The values that a column of categories has, by their fingerprints, in ascending order."""
+
+    common: Array  # each has a column of its own
+    rare: Array  # these share one
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of columns; one is enough to tell two values apart."""
+        n = self.common.size + (self.rare.size > 0)
+        return n if n != 2 else 1  # noqa: PLR2004
+
+    def apply(self, cells: Array) -> Array:
+        """Return a column for each value: 1 where it is, 0 where another one is, NaN where it is missing or new."""
+        columns = np.zeros((cells.size, self.common.size + (self.rare.size > 0)))
+        at, is_common = _found(cells, self.common)
+        columns[np.flatnonzero(is_common), at[is_common]] = 1
+        is_rare = _found(cells, self.rare)[1]
+        columns[is_rare, self.common.size :] = 1
+        columns[~(is_common | is_rare)] = np.nan
+        return columns[:, : self.n_outputs]
+
+
+class Dates(NamedTuple):
+    """The parts of dates that differ among the rows."""
+
+    parts: tuple[str, ...]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of columns: one for the time itself, two for a place in a cycle."""
+        return sum(1 if part == "time" else 2 for part in self.parts)
+
+    def apply(self, cells: Array) -> Array:
+        """Return the parts as columns."""
+        places, columns = date_parts(cells), []
+        for part in self.parts:
+            if part == "time":
+                columns.append(cells)
+            else:
+                place = places[part] / CYCLE_LENGTHS[part]
+                columns += [_wave(place), _wave(place + 0.75)]
+        return np.column_stack(columns)
+
+
+class Plain(NamedTuple):
+    """A column of numbers, which stays as it is."""
+
+    n_outputs: int = 1
+
+    def apply(self, cells: Array) -> Array:
+        """Return the column."""
+        return cells[:, None]
+
+
+Column = Plain | Categories | Dates
+CYCLE_LENGTHS = {"year": 366.0, "week": 7.0, "day": 1.0}
+
+
+class Table(Step):
+    """Makes columns of numbers of all columns; float64 comes out. A new category is a missing value."""
+
+    kind = "table"
+    ARRAYS = frozenset({"category_codes"})
+
+    def __init__(self, columns: tuple[Column, ...]) -> None:
+        self.columns = columns
+        self._starts = np.concatenate([[0], np.cumsum([column.n_outputs for column in columns])]).astype(np.intp)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What the columns are."""
+        return tuple(_KIND_OF[type(column)] for column in self.columns)
+
+    def apply(self, rows: Features) -> Array:
+        """Return the rows with their columns side by side."""
+        out = np.empty((rows.shape[0], int(self._starts[-1])))
+        for j, column in enumerate(self.columns):
+            out[:, self._starts[j] : self._starts[j + 1]] = column.apply(np.asarray(rows[:, j], np.float64))
+        return out
+
+    def n_outputs(self, n_inputs: int) -> int:  # noqa: ARG002
+        """Return the number of columns of all columns."""
+        return int(self._starts[-1])
+
+    def traced_back(self, shares: Array, *, signed: bool) -> Array:  # noqa: ARG002
+        """Return the share of each column: the sum over what it became."""
+        return np.asarray(np.add.reduceat(shares, self._starts[:-1], axis=1))
+
+    def between(self, low: Array, high: Array) -> tuple[Array, Array]:  # noqa: ARG002
+        """Refuse bounds: there is no radius around a category."""
+        self._refuse_bounds()
+
+    def slopes(self, n_inputs: int) -> Array:  # noqa: ARG002
+        """Refuse slopes, as bounds."""
+        self._refuse_bounds()
+
+    def _refuse_bounds(self) -> NoReturn:
+        """Say why nothing can be certified."""
+        msg = "Labels are certified for rows of numbers. This model has learned a table of categories or dates."
+        raise ValueError(msg)
+
+    def facts(self) -> dict[str, Any]:
+        """Return what each column is."""
+        return {"columns": [_FACTS[type(column)](column) for column in self.columns]}
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the fingerprints of all categories."""
+        codes = [code for column in self.columns if isinstance(column, Categories) for code in column]
+        return {"category_codes": np.concatenate(codes)} if codes else {}
+
+    @classmethod
+    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:
+        """Return the step, if there is one entry for each column and one fingerprint for each category."""
+        entries, codes = facts.get("columns"), arrays.get("category_codes", np.empty(0))
+        if not isinstance(entries, list) or len(entries) != n_inputs or codes.dtype != np.float64 or codes.ndim != 1:
+            msg = "its table does not say what each column is"
+            raise ValueError(msg)
+        columns: list[Column] = []
+        at = 0
+        for entry in entries:
+            column, at = _column_of(entry, codes, at)
+            columns.append(column)
+        if at != codes.size:
+            msg = "its table has more categories than its columns"
+            raise ValueError(msg)
+        return cls(tuple(columns))
+
+    def fields(self, names: tuple[str, ...] | None = None) -> dict[str, Any]:
+        """Return what each column became that is not a plain number, by its name."""
+        named = enumerate(names if names is not None else range(len(self.columns)))
+        texts = {f"column {name!r}": _summary(self.columns[j]) for j, name in named}
+        return {name: text for name, text in texts.items() if text is not None}
+
+
+@dataclass
+class TableSums:
+    """What rows say of the columns: how often each category came, and between what the parts of dates are."""
+
+    n_rows: int
+    columns: list[Any]  # a ValueCounts, ranges of dates, or None for numbers
+
+    def __add__(self, other: TableSums) -> TableSums:
+        """Return the sums of both sets of rows together."""
+        both = zip(self.columns, other.columns, strict=True)
+        return TableSums(self.n_rows + other.n_rows, [None if a is None else a + b for a, b in both])
+
+
+@dataclass
+class ValueCounts:
+    """How often different values came. Of too many, those with the least fingerprints are kept, each with its count.
+
+    What is kept of all rows was kept of each part of them, so that no order of the rows matters.
+    """
+
+    codes: Array
+    counts: Array
+
+    def __add__(self, other: ValueCounts) -> ValueCounts:
+        """Return the counts of both sets of rows together."""
+        return counted(np.concatenate([self.codes, other.codes]), np.concatenate([self.counts, other.counts]))
+
+    def most(self, n: int) -> Categories:
+        """Return as many categories as go into so many columns; values that come equally often by fingerprint."""
+        if self.codes.size <= n:
+            return Categories(self.codes, self.codes[:0])
+        order = np.lexsort([self.codes, -self.counts])
+        common, rare = order[: n - 1], order[n - 1 :]
+        return Categories(np.sort(self.codes[common]), np.sort(self.codes[rare]))
+
+
+@dataclass
+class DateRanges:
+    """The least and the largest value of each part of dates; none where there was no date."""
+
+    low: Array
+    high: Array
+
+    def __add__(self, other: DateRanges) -> DateRanges:
+        """Return the ranges of both sets of rows together."""
+        return DateRanges(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+    def parts(self) -> Dates:
+        """Return the parts that differ; the time itself if none does."""
+        found = tuple(part for part, low, high in zip(PARTS, self.low, self.high, strict=True) if low < high)
+        return Dates(found or PARTS[:1])
+
+
+class TablePlan(Plan):
+    """Counts categories, and looks which parts of dates differ.
+
+    Parameters
+    ----------
+    kinds : tuple of str
+        What the columns are.
+    max_categories : int
+        How many columns a column of categories may become; its rare values share the last one.
+    """
+
+    needs_rows: ClassVar[bool] = True
+
+    def __init__(self, kinds: tuple[str, ...], max_categories: int) -> None:
+        self.kinds, self.max_categories = kinds, max_categories
+
+    def measure(self, rows: Features, labels: Any, weights: Weights) -> TableSums:  # noqa: ARG002
+        """Return what these rows add; those of weight 0 say nothing."""
+        counts = weights > 0
+        some, weights = np.asarray(rows, np.float64)[counts], weights[counts]
+        columns = [_MEASURES[kind](some[:, j], weights) for j, kind in enumerate(self.kinds)]
+        return TableSums(int(weights.sum()), columns)
+
+    def fit(self, n_inputs: int, measured: TableSums) -> Table:  # noqa: ARG002
+        """Return the step."""
+        columns: list[Column] = []
+        for found in measured.columns:
+            if isinstance(found, ValueCounts):
+                columns.append(found.most(self.max_categories))
+            else:
+                columns.append(Plain() if found is None else found.parts())
+        return Table(tuple(columns))
+
+
+def counted(codes: Array, weights: Array) -> ValueCounts:
+    """Return how often each value came; NaN is none."""
+    is_known = ~np.isnan(codes)
+    values, which = np.unique(codes[is_known], return_inverse=True)
+    counts = np.zeros(values.size, np.int64)
+    np.add.at(counts, which, weights[is_known])
+    return ValueCounts(values[:MAX_COUNTED], counts[:MAX_COUNTED])
+
+
+def date_parts(seconds: Array) -> dict[str, Array]:
+    """Return the place of dates in cycles, in days; NaN where there is none."""
+    is_known = np.isfinite(seconds)
+    days = np.clip(np.floor(np.where(is_known, seconds, 0.0) / DAY), -FAR, FAR)
+    of_day = np.where(is_known, (seconds - days * DAY) / DAY, np.nan)
+    dates = days.astype(np.int64).astype("datetime64[D]")
+    since_new_year = (dates - dates.astype("datetime64[Y]").astype("datetime64[D]")).astype(np.int64)
+    return {"year": since_new_year + of_day, "week": (days + 3) % 7 + of_day, "day": of_day}
+
+
+def _measured_dates(cells: Array, weights: Weights) -> DateRanges:  # noqa: ARG001
+    """Return the ranges of the parts; a cycle of days is looked at by whole days."""
+    cells = cells[np.isfinite(cells)]
+    places = date_parts(cells)
+    parts = [cells, np.floor(places["year"]), np.floor(places["week"]), places["day"]]
+    low = np.array([values.min(initial=np.inf) for values in parts])
+    return DateRanges(low, np.array([values.max(initial=-np.inf) for values in parts]))
+
+
+def _nothing(cells: Array, weights: Weights) -> None:
+    """Return nothing: numbers stay as they are."""
+
+
+_MEASURES: dict[str, Callable[[Array, Weights], Any]] = {NUMBER: _nothing, CATEGORY: counted, DATE: _measured_dates}
+_KIND_OF: dict[type, str] = {Plain: NUMBER, Categories: CATEGORY, Dates: DATE}
+_FACTS: dict[type, Callable[[Any], dict[str, Any]]] = {
+    Plain: lambda _: {"kind": NUMBER},
+    Categories: lambda column: {"kind": CATEGORY, "common": int(column.common.size), "rare": int(column.rare.size)},
+    Dates: lambda column: {"kind": DATE, "parts": list(column.parts)},
+}
+
+
+def _found(cells: Array, codes: Array) -> tuple[Array, Array]:
+    """Return where cells are among fingerprints in ascending order, and whether they are."""
+    if codes.size == 0:
+        return np.zeros(cells.size, np.intp), np.zeros(cells.size, bool)
+    at = np.minimum(np.searchsorted(codes, cells), codes.size - 1)
+    return at, codes[at] == cells
+
+
+def _wave(place: Array) -> Array:
+    """Return 1 at whole numbers, -1 in the middle between them, and straight lines from one to the other."""
+    return np.asarray(np.abs((place - np.floor(place)) * 4 - 2) - 1)
+
+
+def _column_of(entry: Any, codes: Array, at: int) -> tuple[Column, int]:
+    """Return a column of a file, and where the fingerprints of the next one begin."""
+    kind = entry.get("kind") if isinstance(entry, dict) else None
+    if kind == NUMBER:
+        return Plain(), at
+    if kind == DATE:
+        parts = entry.get("parts")
+        if isinstance(parts, list) and parts and parts == [part for part in PARTS if part in parts]:
+            return Dates(tuple(parts)), at
+    if kind == CATEGORY:
+        n_common, n_rare = entry.get("common"), entry.get("rare")
+        if type(n_common) is int and type(n_rare) is int and n_common >= 0 <= n_rare:
+            middle, end = at + n_common, at + n_common + n_rare
+            common, rare = codes[at:middle], codes[middle:end]
+            if end <= codes.size and all((np.diff(part) > 0).all() for part in (common, rare)):
+                return Categories(common, rare), end
+    msg = f"its table has a column that is none of {', '.join(KINDS)}, or whose parts are wrong"
+    raise ValueError(msg)
+
+
+def _summary(column: Column) -> str | None:
+    """Return what tells a column from others, short enough for a message; None for numbers."""
+    if isinstance(column, Plain):
+        return None
+    if isinstance(column, Dates):
+        return f"dates: {', '.join(column.parts)}"
+    digest = sha256(b"|".join(codes.tobytes() for codes in column)).hexdigest()[:16]
+    return f"{column.common.size + column.rare.size} categories, {digest}"
