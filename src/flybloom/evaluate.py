@@ -222,7 +222,7 @@ def _pieces(blocks: Iterable[Any], block_rows: int | None) -> Iterator[tuple[Any
 def _some(X: Any, rows: slice) -> Any:
     """Return some rows of whatever holds them."""
     if isinstance(X, NamedRows):
-        return NamedRows(X.array[rows], X.names)
+        return X.taken(rows)
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
