@@ -18,7 +18,7 @@ from flybloom import FlyBloomClassifier, SlidingWindow
 from peers.machine import save
 from peers.streams import stream
 
-NAMES = ("electricity", "nomao", "airlines", "randomrbfdrift", "bananas", "image_segments")
+NAMES = ("electricity", "nomao", "airlines", "randomrbfdrift", "bananas")
 HALF, BLOCK, WINDOW = 4000, 16, 1000
 SHORT, LONG = 64, 1000  # rows of the rule of thumb
 
@@ -94,7 +94,7 @@ def main() -> None:
                 "ADWIN on errors": told(adwin(wrong), at),
                 "ADWIN on novel winners": told(adwin(novel), at),
                 "twice the novel winners": told(twice(novel), at),
-                "novel winners before": float(novel[at - 1000 : at].mean()),
+                "novel winners before": float(novel[max(0, at - 1000) : at].mean()),
                 "novel winners after": float(novel[at : at + 64].mean()),
             }
             print(name, what, results[name][what], flush=True)

@@ -27,15 +27,17 @@ from flybloom.evaluate import test_then_train
 from peers.machine import RESULTS, save
 from peers.streams import RIVER, STREAMS, answers, stream
 
-MOST, BLOCK, WINDOW = 20_000, 16, 1000
+MOST, BLOCK, WINDOW, DRAWN = 20_000, 16, 1000, 8000
 FIRST, TIMED = 1000, 2000
 
 first = partial(FlyBloomClassifier, 4096, n_winners=64, random_state=0)
+bins = partial(FlyBloomClassifier, 16384, n_winners=64, encoding="bins", random_state=0)
 pairs = partial(FlyRidgeClassifier, 256, random_state=0)
 FLY: dict[str, Callable[[], Any]] = {
     "flybloom": first,
     "flybloom, window": lambda: SlidingWindow(first(), n_rows=WINDOW),
     "flybloom, half-life": lambda: SlidingWindow(first(), half_life=WINDOW // 2),
+    "flybloom, bins": bins,
     "flybloom, pairs": pairs,
     "flybloom, pairs, window": lambda: SlidingWindow(pairs(), n_rows=WINDOW),
 }
@@ -89,7 +91,7 @@ def picture() -> None:
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
     for name, ax in zip(("nomao", "moving_squares"), axes, strict=True):
         X, y = stream(name)
-        X, y = X[:MOST], y[:MOST]
+        X, y = X[:DRAWN], y[:DRAWN]
         short = SlidingWindow(first(), n_rows=100)
         models = {"all rows": first(), "window of 1000": SlidingWindow(first(), n_rows=WINDOW), "of 100": short}
         scores = {label: test_then_train(model, [(X, y)], block_rows=BLOCK) for label, model in models.items()}
