@@ -1,0 +1,142 @@
+"""Which decay is best, beside what the counts say: every table, images, streams, and prefixes of each.
+
+    python benchmarks/decay.py          # measures what is missing in benchmarks/results/decay.json, then compares rules
+    python benchmarks/decay.py rules    # compares only
+
+Each set is shuffled and cut once (three times below 5000 rows); a quarter of the rows, at most 5000, are tested. Models
+learn the first 1 %, 10 % and 100 % of the others. Of each model the accuracy at many decays is kept, and two means of its
+counts: over components and classes that met, and over winners of learned rows (a count weighs as often as it was won).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import make_classification
+
+from datasets import VISION, load, load_split, tabular
+from flybloom import FlyBloomClassifier
+from flybloom.core.readout.scorer import Scorer
+from peers.data import stream
+
+RESULTS = Path(__file__).parent / "results" / "decay.json"
+DECAYS = (0.7, 0.4, 0.25, 0.15, 0.1, 0.06, 0.04, 0.025, 0.015, 0.01, 0.006, 0.004, 0.0025, 0.0015, 0.001, 0.0006, 0.0003)
+SHARES = (0.01, 0.1, 1.0)
+FEW, LEAST_ROWS, MOST_TESTED = 5000, 20, 5000
+STREAMS = ("stream", "synthetic")
+
+
+def parts(name: str, repeat: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows to learn, shuffled, and rows to test."""
+    if name in VISION:
+        X, y, X_test, y_test = load_split(name)
+        order = np.random.default_rng(repeat).permutation(len(y))
+        return X[order], y[order], X_test, y_test
+    if name == "stream":
+        X, y = stream(1_000_000)
+    elif name == "synthetic":
+        X, y = make_classification(
+            200_000, 50, n_informative=30, n_redundant=0, n_classes=10, n_clusters_per_class=3, class_sep=1.5, flip_y=0,
+            random_state=0,
+        )  # fmt: skip
+        X = X.astype(np.float32)
+    else:
+        X, y = load(name)
+    order = np.random.default_rng(repeat).permutation(len(y))
+    n_test = min(len(y) // 4, MOST_TESTED)
+    learn, test = order[n_test:], order[:n_test]
+    return X[learn], y[learn], X[test], y[test]
+
+
+def measured(name: str) -> Iterator[dict[str, Any]]:
+    """Yield a record for each prefix."""
+    for repeat in range(1 if name in (*VISION, *STREAMS) else 3):
+        X, y, X_test, y_test = parts(name, repeat)
+        for share in SHARES:
+            n = round(len(y) * share)
+            if n < LEAST_ROWS or np.unique(y[:n]).size < 2:  # noqa: PLR2004
+                continue
+            yield {"set": name, "share": share, "repeat": repeat, "n": n, **read_off(X[:n], y[:n], X_test, y_test)}
+        if len(y) > FEW:
+            return
+
+
+def read_off(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> dict[str, Any]:
+    """Return what counts say, and the accuracy at each decay."""
+    model = FlyBloomClassifier(random_state=0).fit(X, y)
+    with model.reading_learned() as learned:
+        counts, hasher = learned.counts, learned.hasher
+    winners = np.empty((len(y_test), hasher.n_winners), np.uint32)
+
+    def keep(block: slice, found: np.ndarray) -> None:
+        winners[block] = found
+
+    hasher.for_each_block(X_test, keep, None)
+    table = counts.table.astype(np.float64)
+    return {
+        "m": hasher.n_components,
+        "rho": hasher.n_winners,
+        "classes": counts.classes.size,
+        "mean": table.sum() / np.count_nonzero(table),
+        "won": (table**2).sum() / table.sum(),
+        "accuracy": [
+            float(np.mean(counts.classes[scorer.most_familiar(winners, 0)] == y_test))
+            for scorer in (Scorer(counts.table, counts.class_count, decay) for decay in DECAYS)
+        ],
+    }
+
+
+def at(record: dict[str, Any], decay: float) -> float:
+    """Return the accuracy at a decay, between those that were measured."""
+    return float(np.interp(np.log(decay), np.log(DECAYS[::-1]), record["accuracy"][::-1]))
+
+
+def compare(records: list[dict[str, Any]]) -> None:
+    """Print what each rule loses against the best decay of each model."""
+    rules: dict[str, Callable[[dict[str, Any]], float]] = {"0.4": lambda _: 0.4}
+    for most in (0.4, 0.7):
+        for factor in (1, 1.5, 2, 3, 4, 6, 8):
+            rules[f"{factor} / mean, at most {most}"] = lambda r, k=factor, top=most: min(top, k / r["mean"])
+            rules[f"{factor} / won, at most {most}"] = lambda r, k=factor, top=most: min(top, k / r["won"])
+    print("| rule | mean loss of a set | tables | streams and images | 1 % | 10 % | 100 % | largest fall |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name, rule in rules.items():
+        losses = [(r, max(r["accuracy"]) - at(r, rule(r))) for r in records]
+        big = {*VISION, *STREAMS}
+        groups = [
+            [loss for r, loss in losses],
+            [loss for r, loss in losses if r["set"] not in big],
+            [loss for r, loss in losses if r["set"] in big],
+            *([loss for r, loss in losses if r["share"] == share] for share in SHARES),
+        ]
+        falls = [
+            at(a, rule(a)) - at(b, rule(b))
+            for a in records for b in records
+            if (a["set"], a["repeat"]) == (b["set"], b["repeat"]) and a["share"] < b["share"]
+        ]  # fmt: skip
+        shown = " | ".join(f"{np.mean(group):.4f}" for group in groups if group)
+        print(f"| {name} | {shown} | {max(falls):.4f} |")
+
+
+def main() -> None:
+    """Measure what is missing, save after each set, compare."""
+    records = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
+    if sys.argv[1:2] != ["rules"]:
+        done = {record["set"] for record in records}
+        for name in ("mnist", "fashion_mnist", "cifar10_grey", *STREAMS, *tabular()):
+            if name not in done:
+                for record in measured(name):
+                    records.append(record)
+                    best = DECAYS[int(np.argmax(record["accuracy"]))]
+                    print(name, record["n"], f"mean {record['mean']:.1f}, best {best}", flush=True)
+                RESULTS.write_text(json.dumps(records))
+    compare(records)
+
+
+if __name__ == "__main__":
+    main()
