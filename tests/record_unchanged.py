@@ -110,7 +110,7 @@ def relabelled(task: Task, labels: np.ndarray) -> Task:
 def small(**parameters: Any) -> FlyBloomClassifier:
     """Return a small classifier."""
     return FlyBloomClassifier(
-        **{"n_components": 256, "n_winners": 16, "random_state": 7, "scaling": "standard", **parameters}
+        **{"n_components": 256, "n_winners": 16, "decay": 0.4, "random_state": 7, "scaling": "standard", **parameters}
     )
 
 
@@ -262,7 +262,9 @@ def random_state_of_numpy(folder: Path) -> Arrays:
 def default_sizes(folder: Path) -> Arrays:
     """Return what a model says that was told nothing but a seed."""
     task = floats(n=60, d=30, k=3)
-    return all_of(FlyBloomClassifier(scaling="standard", random_state=0).fit(task.X, task.y), task.new, folder)
+    return all_of(
+        FlyBloomClassifier(decay=0.4, scaling="standard", random_state=0).fit(task.X, task.y), task.new, folder
+    )
 
 
 @setting

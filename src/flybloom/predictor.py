@@ -18,6 +18,7 @@ from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Winners
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.readout.decay import AUTO, decay_of
 from flybloom.core.readout.linear_weights import LinearWeights, linear_scores, padded
 from flybloom.core.readout.scorer import Scorer
 from flybloom.exceptions import ModelFileError
@@ -230,8 +231,8 @@ def _counted(
     parameters: dict[str, Any] = stored if isinstance(stored, dict) else {}
     decay: Any = parameters.get("decay")
     temperature: Any = parameters.get("temperature")
-    if type(decay) not in (int, float) or not 0 < decay <= 1:
-        msg = "its decay is not a number above 0 and up to 1"
+    if decay != AUTO and (type(decay) not in (int, float) or not 0 < decay <= 1):
+        msg = "its decay is not a number above 0 and up to 1, or auto"
         raise ValueError(msg)
     if type(temperature) not in (int, float) or not 0 < temperature < np.inf:
         msg = "its temperature is not a number above 0"
@@ -243,4 +244,4 @@ def _counted(
     if counts.classes.size == 0 or "held" in description:
         msg = f"{path} has learned no class, or too few rows to fix its encoding. Learn more rows and save it again."
         raise ModelFileError(msg)
-    return _Counted(counts, decay, temperature)
+    return _Counted(counts, decay_of(decay, counts), temperature)

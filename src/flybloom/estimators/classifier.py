@@ -16,7 +16,8 @@ from flybloom.core.counts.columns import known_codes
 from flybloom.core.readout import explanation, filters, similarity
 from flybloom.core.readout.certificate import LinearReading
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
-from flybloom.core.readout.leave_one_out import LeaveOneOut
+from flybloom.core.readout.decay import AUTO, decay_of
+from flybloom.core.readout.leave_one_out import FollowingLeaveOneOut, LeaveOneOut
 from flybloom.core.readout.scorer import Scorer
 from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
 from flybloom.core.recipe import Learned
@@ -32,7 +33,7 @@ SCORES = ("novelty", "familiarity")
 CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
     **HASH_PARAMETERS,
     "warm_up": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
-    "decay": [Interval(Real, 0, 1, closed="right")],
+    "decay": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
     "class_weight": [StrOptions({"balanced"}), dict, None],
     "temperature": [Interval(Real, 0, None, closed="neither")],
 }
@@ -73,10 +74,12 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         - If float, that share of ``n_components_``, at least one.
         - If "auto", 128, or a quarter of the components where there are fewer than 512.
 
-    decay : float, default=0.4
+    decay : float or "auto", default="auto"
         How fast a filter forgets that a component is new, c in the paper, above 0 and up to 1: a component that won n
         times in a class has the weight ``(1 - decay)**n`` there. With 1 the filter is binary. It may be changed after
-        fit, without learning again.
+        fit, without learning again. "auto" follows the counts, so that filters do not saturate as rows come: it is
+        ``11.3 / 2**(1.5 b)``, at most 0.6, for b binary digits in the mean over counts that are not zero. ``decay_``
+        says what it is now.
 
     class_weight : "balanced", dict or None, default=None
         How many rows each row of a class counts as when scoring: a component that won n times in a class of weight w
@@ -134,8 +137,11 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
     counts_ : ndarray of shape (n_classes, n_components_)
         How often each component won among the rows of each class: all that is learned.
 
+    decay_ : float
+        The decay that is used now; derived.
+
     filters_ : ndarray of shape (n_classes, n_components_)
-        The paper's filters, ``(1 - decay)**counts_``, or what `class_weight` makes of them; derived.
+        The paper's filters, ``(1 - decay_)**counts_``, or what `class_weight` makes of them; derived.
 
     n_components_ : int
         Number of components.
@@ -203,7 +209,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         *,
         n_connections: int | float | str = "auto",
         n_winners: int | float | str = "auto",
-        decay: float = 0.4,
+        decay: float | str = "auto",
         class_weight: ClassWeight = None,
         signed: bool = True,
         encoding: Any = "auto",
@@ -305,7 +311,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         >>> from flybloom import FlyBloomClassifier
         >>> model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
         >>> model.class_similarity(kind="familiarity")[3].round(2)
-        array([0.05, 0.13, 0.28, 1.  , 0.02, 0.23, 0.06, 0.15, 0.28, 0.36])
+        array([0.07, 0.15, 0.3 , 1.  , 0.03, 0.25, 0.07, 0.16, 0.29, 0.36])
         """
         self._require_hasher()
         _check_choice("kind", kind, FILTERS)
@@ -376,7 +382,12 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         with self._reading_counts() as counts:
             codes = known_codes(check_labels(y, X.shape[0]), counts.classes)
             result = np.empty((X.shape[0], counts.classes.size))
-            scorer = LeaveOneOut(counts.table, counts.classes, counts.class_count, self.decay, self.class_weight)
+            scorer: LeaveOneOut | FollowingLeaveOneOut
+            if self.decay == AUTO:
+                scorer = FollowingLeaveOneOut(counts, self.class_weight)
+            else:
+                decay = float(self.decay)
+                scorer = LeaveOneOut(counts.table, counts.classes, counts.class_count, decay, self.class_weight)
 
             def score(block: slice, winners: Winners) -> None:
                 result[block] = scorer.novelty(winners, codes[block])
@@ -412,7 +423,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         >>> model = FlyBloomClassifier(random_state=0).fit(X, y)
         >>> shares = model.explain(X[:1], labels=8)
         >>> shares.shape, round(shares.sum(), 3), round(model.novelty(X[:1])[0, 8], 3)
-        ((1, 64), np.float64(0.972), np.float64(0.972))
+        ((1, 64), np.float64(0.958), np.float64(0.958))
         """
         _check_choice("kind", kind, SCORES)
         X, hasher = self._check_scoring(X)
@@ -498,10 +509,15 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         )
 
     @property
+    def decay_(self) -> float:
+        """The decay that rows are scored with now; with "auto" derived from the counts."""
+        return decay_of(self.decay, self._handed_out("decay_"))
+
+    @property
     def filters_(self) -> Array:
         """The paper's filters, of the shape of ``counts_``; derived from it."""
         with self._reading_counts() as counts:
-            return filters.weights_of(counts.table, self.decay, self._class_weights(counts)).T
+            return filters.weights_of(counts.table, decay_of(self.decay, counts), self._class_weights(counts)).T
 
     def _class_weights(self, counts: ClassCounts) -> Array | None:
         """Return the weight of each class, or None if all count the same."""
@@ -512,13 +528,14 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
     def _scorer(self, n_rows: int, counts: ClassCounts) -> Scorer:
         """Return what scores so many rows; with class weights, always by the table of counts."""
         n_lookups = n_rows * counts.n_winners
-        return Scorer(counts.table, counts.class_count, self.decay, self._class_weights(counts), n_lookups, self.n_jobs)
+        decay, weights = decay_of(self.decay, counts), self._class_weights(counts)
+        return Scorer(counts.table, counts.class_count, decay, weights, n_lookups, self.n_jobs)
 
     def _weight_table(self, counts: ClassCounts) -> tuple[Array, WeightTable]:
         """Return the counts as they are looked up, and what each class makes of them."""
-        weights = self._class_weights(counts)
-        bits = step_bits(self.decay, int(counts.class_count.max(initial=0)), weights)
-        return coarse(counts.table, bits), table_by_class(self.decay, counts.class_count, weights, bits)
+        decay, weights = decay_of(self.decay, counts), self._class_weights(counts)
+        bits = step_bits(decay, int(counts.class_count.max(initial=0)), weights)
+        return coarse(counts.table, bits), table_by_class(decay, counts.class_count, weights, bits)
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

@@ -441,6 +441,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Return a model that has learned nothing; where rows weigh many times as much, its decay is as much less."""
         model: CountingEstimator = clone(self.model)
         decay = getattr(model, "decay", None)
+        decay = 0.4 if decay == "auto" else decay  # it would follow counts of another unit
         if self.half_life is not None and isinstance(decay, Real) and 0 < float(decay) < 1:
             model.set_params(decay=-math.expm1(math.log1p(-float(decay)) / NEWEST))
         return model

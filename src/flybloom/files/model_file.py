@@ -181,7 +181,12 @@ def restore(kind: Any, description: dict[str, Any], arrays: dict[str, Array], ma
 
 def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any]) -> int:
     """Return the oldest format that can hold a model."""
-    is_first = kind in FIRST_KINDS and "encoding" not in description and parameters.get("scaling") is not None
+    is_first = (
+        kind in FIRST_KINDS
+        and "encoding" not in description
+        and parameters.get("scaling") is not None
+        and parameters.get("decay") != "auto"
+    )
     return 1 if is_first else FORMAT
 
 

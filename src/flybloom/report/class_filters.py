@@ -31,8 +31,8 @@ class ClassFilters:
         self.n_bytes = int(model.counts_.nbytes)
         self._counts, class_count = model.counts_.T, model.class_count_
         weights = class_weights(model.class_weight, model.classes_, class_count)
-        self._bits = step_bits(model.decay, int(class_count.max(initial=0)), weights)
-        self._table = table_by_class(model.decay, class_count, weights, self._bits)
+        self._bits = step_bits(model.decay_, int(class_count.max(initial=0)), weights)
+        self._table = table_by_class(model.decay_, class_count, weights, self._bits)
 
     def explain(self, X: Any, labels: Array) -> Array:
         """Return how much each feature speaks for a class."""

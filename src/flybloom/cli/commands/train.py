@@ -69,8 +69,14 @@ def command(
     connections: Annotated[str, typer.Option(help="Features that each sums: 8, 10% of them, or auto.")] = "auto",
     winners: Annotated[str, typer.Option(help="How many win in each row: 64, 1% of the components, or auto.")] = "auto",
     decay: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="How fast a filter forgets that a component is new; 1 is binary.")
-    ] = 0.4,
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="How fast a filter forgets that a component is new; 1 is binary. Unless given, it follows the counts "
+            "(classes), or is 0.4 (novelty).",
+        ),
+    ] = None,
     alpha: Annotated[
         str, typer.Option(help="Of pairs: how strongly weights are shrunk, such as 0.01; gcv finds out.")
     ] = "gcv",
@@ -123,7 +129,7 @@ def command(
         "n_components": size(components, "--components", takes_multiple=True),
         "n_connections": size(connections, "--connections"),
         "n_winners": size(winners, "--winners"),
-        "decay": decay,
+        **({} if decay is None else {"decay": decay}),
         "alpha": _alpha(alpha),
         "class_weight": None if class_weight is None else class_weight.value,
         "contamination": "auto" if contamination is None else contamination,

@@ -9,7 +9,7 @@ import numpy as np
 
 from flybloom import _kernels
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
-from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
+from flybloom.core.counts.base import MAX_ROWS, UNASKED, Counter, Counts
 from flybloom.core.counts.columns import (
     align_columns,
     check_table,
@@ -40,6 +40,13 @@ class WinnerBatch(NamedTuple):
     winners: Winners
 
 
+class _Met:
+    """What kernels keep up of `n_met_and_digits`; below 0 while nobody has asked."""
+
+    def __init__(self) -> None:
+        self.sums = UNASKED.copy()
+
+
 class ClassCounts(Counts):
     """How often each component won in each class, and how many rows each class has.
 
@@ -64,6 +71,7 @@ class ClassCounts(Counts):
         self.table = table
         self.n_components = table.shape[0]
         self.n_winners = n_winners
+        self._met = _Met()
 
     @classmethod
     def empty(cls, n_components: int, n_winners: int) -> Self:
@@ -79,6 +87,15 @@ class ClassCounts(Counts):
     def n_rows(self) -> int:
         """Number of rows of all classes."""
         return sum(self.class_count.tolist())
+
+    @property
+    def n_met_and_digits(self) -> tuple[int, int]:
+        """How many of the counts are not zero, and how many binary digits these have together."""
+        if self._met.sums[0] < 0:
+            found = np.zeros(2, np.int64)
+            _kernels.count.count_digits(self.table, found)
+            self._met.sums = found  # at once, because others may look
+        return int(self._met.sums[0]), int(self._met.sums[1])
 
     def counter(self, labels: Any, weights: Weights, *, sign: int = 1, announced: Array | None = None) -> Counter:
         """Begin to count rows of these classes; `announced` ones become known without any."""
@@ -131,7 +148,9 @@ class ClassCounts(Counts):
         if isinstance(delta, WinnerBatch):
             rows, table = delta.class_count, self.table.copy()  # the rows were looked at when counting began
             self.require_contained(
-                _kernels.count.take_counts(delta.winners, delta.codes, delta.weights, table, self.class_count.copy())
+                _kernels.count.take_counts(
+                    delta.winners, delta.codes, delta.weights, table, self.class_count.copy(), UNASKED
+                )
             )
         else:
             rows, removed = self._aligned(delta)
@@ -147,14 +166,20 @@ class ClassCounts(Counts):
         if not isinstance(delta, WinnerBatch) or not self.can_change_in_place(delta, sign):
             return False
         if sign > 0:
-            _kernels.count.add_counts(delta.winners, delta.codes, delta.weights, self.table, self.class_count)
+            _kernels.count.add_in_place(
+                delta.winners, delta.codes, delta.weights, self.table, self.class_count, self._met.sums
+            )
         else:
             self.require_contained(self.take(delta))
         return True
 
     def take(self, delta: WinnerBatch) -> bool:
         """Take rows away in place; return whether they can have been counted, and change nothing otherwise."""
-        return bool(_kernels.count.take_counts(delta.winners, delta.codes, delta.weights, self.table, self.class_count))
+        return bool(
+            _kernels.count.take_counts(
+                delta.winners, delta.codes, delta.weights, self.table, self.class_count, self._met.sums
+            )
+        )
 
     def can_change_in_place(self, delta: WinnerBatch, sign: int) -> bool:
         """Return whether classes and types stay as they are; what can never be counted is refused."""

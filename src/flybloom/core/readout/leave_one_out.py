@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from flybloom import _kernels
 from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Winners
+from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.readout.class_weight import ClassWeight, left_out_weights
+from flybloom.core.readout.decay import Digits, auto_decay
 from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
 
 
@@ -43,3 +47,43 @@ class LeaveOneOut:
             winners, codes, self._counts, self._class_count, *self._table, result
         )
         return result
+
+
+class FollowingLeaveOneOut:
+    """Scores learned rows with the decay that the counts without each of them ask for.
+
+    Parameters
+    ----------
+    counts : ClassCounts
+        The counts, which must not change meanwhile.
+    class_weight : "balanced", dict or None
+        How much each class counts.
+    """
+
+    def __init__(self, counts: ClassCounts, class_weight: ClassWeight) -> None:
+        self._counts, self._class_weight = counts, class_weight
+        self._digits = Digits(*counts.n_met_and_digits)
+        self._with_decay = cache(self._leave_one_out)  # few: a row hardly changes what all of them ask for
+
+    def novelty(self, winners: Winners, codes: Codes) -> Novelty:
+        """Return the novelty to each class of rows of the classes `codes`; what was not learned is not left out."""
+        own = self._counts.table[winners, codes[:, None]]
+        lost = (own == 1).sum(axis=1)
+        lost_digits = ((own > 0) & (own & (own - 1) == 0)).sum(axis=1)  # powers of two: one less has a digit less
+        n_counts, n_digits = self._digits
+        decays = np.array(
+            [
+                auto_decay(Digits(n_counts - fewer, n_digits - shorter))
+                for fewer, shorter in zip(lost.tolist(), lost_digits.tolist(), strict=True)
+            ]
+        )
+        result = np.empty((len(winners), self._counts.classes.size))
+        for decay in np.unique(decays).tolist():
+            some = np.flatnonzero(decays == decay)
+            result[some] = self._with_decay(decay).novelty(winners[some], codes[some])
+        return result
+
+    def _leave_one_out(self, decay: float) -> LeaveOneOut:
+        """Return what scores with one decay."""
+        counts = self._counts
+        return LeaveOneOut(counts.table, counts.classes, counts.class_count, decay, self._class_weight)

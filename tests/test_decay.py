@@ -1,0 +1,127 @@
+"""decay="auto": a read-out of the counts, which follows them as they grow, shrink and merge."""
+
+from copy import copy
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from flybloom import FlyBloomClassifier, load
+from flybloom.core.counts.by_class import ClassCounts
+from flybloom.core.readout.decay import MOST, Digits, auto_decay
+from laws.strategies import block_cuts, labelled_rows
+
+
+def model(**parameters):
+    """A classifier so small that counts go beyond one digit."""
+    return FlyBloomClassifier(
+        **{"n_components": 24, "n_winners": 6, "encoding": "none", "random_state": 3, **parameters}
+    )
+
+
+def digits_of(table):
+    """How many counts are not zero, and their binary digits, one by one."""
+    met = [int(n) for n in np.asarray(table).ravel() if n]
+    return Digits(len(met), sum(n.bit_length() for n in met))
+
+
+@given(st.integers(1, 10**6), st.integers(0, 62))
+def test_it_falls_with_the_power_of_the_mean_number_of_digits(n_counts, extra):
+    """Rounded by less than a step of an eighth of a factor 2, and at most 0.6."""
+    n_digits = n_counts + extra * n_counts // 2
+    expected = 2 ** (3.5 - 1.5 * n_digits / n_counts)
+    found = auto_decay(Digits(n_counts, n_digits))
+    assert found == MOST if expected > MOST * 2 ** (1 / 8) else min(MOST, expected * 0.9999) <= found
+    assert found <= min(MOST, expected * 2 ** (1 / 8))
+
+
+def test_counts_of_nothing_have_the_largest_decay():
+    """As a model that has announced its classes has none."""
+    assert auto_decay(Digits(0, 0)) == MOST
+
+
+@given(labelled_rows(), st.data())
+def test_it_follows_counts_that_grow_and_shrink(rows, data):
+    """Row by row and in blocks, learned and forgotten: as the counts stand, so does the decay."""
+    learner = model()
+    for block in data.draw(block_cuts(len(rows.y))):
+        learner.partial_fit(rows.X[block], rows.y[block])
+        assert learner.decay_ == auto_decay(digits_of(learner.counts_))
+    for i in range(0, len(rows.y) - 1, 3):
+        learner.forget(rows.X[i : i + 1], rows.y[i : i + 1])
+        learner.novelty(rows.X[:1])  # looks without a copy, so that the next change is made in place
+        assert learner.decay_ == auto_decay(digits_of(learner.counts_))
+
+
+@given(labelled_rows(), st.lists(st.integers(0, 39), max_size=6), st.integers(1, 5))
+def test_digits_are_kept_up_in_place(rows, which, weight):
+    """What a change in place keeps up is what counting all digits anew says."""
+    learner = model().fit(rows.X, rows.y)
+    for i in (i for i in which if i < len(rows.y)):
+        learner.novelty(rows.X[:1])
+        learner.partial_fit(rows.X[i : i + 1], rows.y[i : i + 1], sample_weight=[weight])
+        with learner.reading_learned() as learned:
+            counts = learned.counts
+            anew = ClassCounts(counts.classes, counts.class_count, counts.table.copy(), counts.n_winners)
+            assert counts.n_met_and_digits == anew.n_met_and_digits == digits_of(counts.table)
+
+
+@given(labelled_rows(least=6))
+def test_merged_models_read_as_one(rows):
+    """The decay of a sum is that of all rows at once."""
+    middle = len(rows.y) // 2
+    parts = [model().partial_fit(rows.X[part], rows.y[part]) for part in (slice(middle), slice(middle, None))]
+    whole = model().fit(rows.X, rows.y)
+    assert (parts[0] + parts[1]).decay_ == whole.decay_
+
+
+@given(labelled_rows(least=4))
+def test_scores_are_those_of_the_number(rows):
+    """A model with that decay as a number says the same, bit for bit."""
+    follows = model(n_components=8).fit(np.tile(rows.X, (4, 1)), np.tile(rows.y, 4))
+    fixed = copy(follows).set_params(decay=follows.decay_)
+    assert_array_equal(follows.novelty(rows.X), fixed.novelty(rows.X))
+    assert_array_equal(follows.predict(rows.X), fixed.predict(rows.X))
+    assert_array_equal(follows.filters_, fixed.filters_)
+    assert_array_equal(follows.explain(rows.X), fixed.explain(rows.X))
+    assert_array_equal(follows.class_similarity(), fixed.class_similarity())
+
+
+@given(labelled_rows(least=5), st.sampled_from([None, "balanced"]))
+def test_a_row_left_out_is_left_out_of_the_decay_as_well(rows, class_weight):
+    """Leave-one-out equals learning all other rows, and their decay."""
+    X, y = np.tile(rows.X, (3, 1)), np.tile(rows.y, 3)
+    whole = model(n_components=8, class_weight=class_weight).fit(X, y)
+    found = whole.leave_one_out_novelty(X, y)
+    for i in range(len(y)):
+        others = np.arange(len(y)) != i
+        without = model(n_components=8, class_weight=class_weight).fit(X[others], y[others])
+        assert_array_equal(found[i], without.novelty(X[i : i + 1])[0])
+
+
+def test_files_keep_the_word(tmp_path):
+    """A model that is loaded goes on following its counts."""
+    X, y = np.random.default_rng(0).normal(size=(400, 3)), np.arange(400) % 2
+    saved = model(scaling="none", encoding="auto").fit(X, y)
+    saved.save(tmp_path / "model.fly")
+    again = load(tmp_path / "model.fly")
+    assert again.decay == "auto"
+    assert again.decay_ == saved.decay_
+    again.partial_fit(X, y)
+    assert again.decay_ < saved.decay_
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["segment", "wall_robot_navigation", "page_blocks", "letter"])
+def test_accuracy_does_not_fall_as_rows_come(name, data_folder):
+    """A tenth of the rows is no better than all of them, but for the noise of some hundred test rows."""
+    stored = np.load(data_folder / f"{name}.npz")
+    order = np.random.default_rng(0).permutation(len(stored["y"]))[:4500]
+    X, y = stored["X"][order], stored["y"][order]
+    scores = [
+        FlyBloomClassifier(8192, n_winners=64, random_state=0).fit(X[:n], y[:n]).score(X[-1000:], y[-1000:])
+        for n in (len(y) // 10, len(y) - 1000)
+    ]
+    assert scores[1] > scores[0] - 0.01
