@@ -1,0 +1,178 @@
+"""Flower: a client that counts its rows, and a strategy that adds up."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+from flybloom.exceptions import IncompatibleHashError, require_extra
+from flybloom.federated.masking import MaskedSum, MaskingError, Party
+from flybloom.federated.vectors import counts_to_vector, model_of_vector
+from flybloom.files.model_file import load
+
+STAGES = ("keys", "shares", "masked", "reveal")
+
+
+def flower_client(model: Any, X: Any, y: Any, *, classes: Any = None, release: dict[str, Any] | None = None) -> Any:
+    """Return a client of Flower that counts its rows once, and sends counts.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier
+        The settings that all parties share: seed, sizes, and an encoding that needs no rows.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The rows of this party.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    classes : array-like or None, default=None
+        All labels that any party may have: for masks, and for noise.
+    release : dict or None, default=None
+        What `FlyBloomClassifier.release` is called with: the party then sends noisy counts alone.
+
+    Returns
+    -------
+    flwr.client.Client
+        For `flwr.client.start_client` or a ClientApp.
+    """
+    require_extra("flwr", "federated", "A Flower client")
+    from flwr.client import NumPyClient  # noqa: PLC0415 - an extra
+
+    counted = model.partial_fit(X, y)
+    sent = counted if release is None else counted.release(**{"classes": classes, **release})
+    parties: list[Party] = []
+
+    def fit(parameters: list[Array], config: dict[str, Any]) -> tuple[list[Array], int, dict[str, Any]]:  # noqa: ARG001
+        stage = config.get("stage")
+        if stage is None:
+            return [_to_bytes(sent)], 1, {}
+        inbox = {int(name): value for name, value in config.items() if name.isdigit()}
+        if stage == "keys":
+            parties[:] = [Party(config["index"], config["threshold"])]
+            told = {"keys": parties[0].keys(), "fingerprint": counted.to_parts().hasher.fingerprint}
+            return [], 1, {"index": config["index"], **told}
+        party = parties[0]
+        if stage == "masked":
+            return [party.masked(inbox, counts_to_vector(counted, classes))], 1, {"index": party.index}
+        answer = party.shares(inbox) if stage == "shares" else party.reveal(list(inbox))
+        return [], 1, {"index": party.index, **{str(peer): text for peer, text in answer.items()}}
+
+    client = NumPyClient()
+    client.fit = fit
+    return client.to_client()
+
+
+def flower_strategy(  # noqa: C901 - one class, which must not be made before Flower is imported
+    n_parties: int, *, masked: tuple[Any, Any] | None = None, threshold: int | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """Return a strategy of Flower that adds up what parties counted, and a dict that holds the model in the end.
+
+    Parameters
+    ----------
+    n_parties : int
+        How many parties there are; all must answer, but with masks.
+    masked : tuple of (FlyBloomClassifier, array-like) or None, default=None
+        What `untaught` returns, and the labels agreed on: the server then sees the sum alone. It takes four rounds,
+        otherwise it is one.
+    threshold : int or None, default=None
+        How many parties must stay with masks; None is two thirds of them.
+
+    Returns
+    -------
+    strategy : flwr.server.strategy.Strategy
+        For `flwr.server.start_server`.
+    result : dict
+        ``result["model"]`` is the model once all rounds are done.
+    """
+    require_extra("flwr", "federated", "A Flower strategy")
+    from flwr.common import FitIns, parameters_to_ndarrays  # noqa: PLC0415 - an extra
+    from flwr.common import ndarrays_to_parameters as to_parameters  # noqa: PLC0415
+    from flwr.server.strategy import Strategy  # noqa: PLC0415
+
+    least = threshold or 2 * n_parties // 3 + 1
+    total = MaskedSum(least)
+    result: dict[str, Any] = {}
+    clients: dict[int, Any] = {}
+    outbox: dict[int, dict[str, Any]] = {}
+    empty = to_parameters([])
+
+    class SumOfCounts(Strategy):  # type: ignore[misc]
+        """Adds up, and knows nothing of learning."""
+
+        def initialize_parameters(self, client_manager: Any) -> Any:
+            client_manager.wait_for(n_parties)
+            clients.update(dict(enumerate(sorted(client_manager.all().values(), key=lambda client: client.cid))))
+            return empty
+
+        def configure_fit(self, server_round: int, parameters: Any, client_manager: Any) -> list[Any]:  # noqa: ARG002
+            if masked is None:
+                return [(client, FitIns(empty, {})) for client in clients.values()]
+            stage = STAGES[server_round - 1]
+            if stage == "keys":
+                outbox.update({index: {"index": index, "threshold": least} for index in clients})
+            return [(clients[index], FitIns(empty, {"stage": stage, **message})) for index, message in outbox.items()]
+
+        def aggregate_fit(self, server_round: int, results: list[Any], failures: list[Any]) -> Any:
+            if masked is None:
+                if failures or len(results) < n_parties:
+                    msg = f"{n_parties - len(results)} of {n_parties} parties did not answer. Add up all of them again."
+                    raise MaskingError(msg)
+                models = [_of_bytes(parameters_to_ndarrays(answer.parameters)[0]) for _, answer in results]
+                result["model"] = sum(models[1:], models[0])
+                return empty, {}
+            answers = {answer.metrics["index"]: answer for _, answer in results}
+            texts = {
+                index: {int(name): text for name, text in answer.metrics.items() if name.isdigit()}
+                for index, answer in answers.items()
+            }
+            stage = STAGES[server_round - 1]
+            outbox.clear()
+            if stage == "keys":
+                expected = masked[0].to_parts().hasher.fingerprint
+                if any(answer.metrics["fingerprint"] != expected for answer in answers.values()):
+                    msg = "A party hashes differently from the model agreed on. Share seed, sizes and encoding."
+                    raise IncompatibleHashError(msg)
+                keys = total.take_keys({index: answer.metrics["keys"] for index, answer in answers.items()})
+                outbox.update({index: _named(keys) for index in keys})
+            elif stage == "shares":
+                outbox.update({index: _named(inbox) for index, inbox in total.take_shares(texts).items()})
+            elif stage == "masked":
+                vectors = {index: parameters_to_ndarrays(answer.parameters)[0] for index, answer in answers.items()}
+                survivors = total.take_vectors(vectors)
+                outbox.update({index: dict.fromkeys(map(str, survivors), b"") for index in survivors})
+            else:
+                result["model"] = model_of_vector(*masked, total.total(texts))
+            return empty, {}
+
+        def configure_evaluate(self, *arguments: Any, **named: Any) -> list[Any]:  # noqa: ARG002
+            return []
+
+        def aggregate_evaluate(self, *arguments: Any, **named: Any) -> Any:  # noqa: ARG002
+            return None, {}
+
+        def evaluate(self, *arguments: Any, **named: Any) -> None:  # noqa: ARG002
+            return None
+
+    return SumOfCounts(), result
+
+
+def _named(texts: dict[int, bytes]) -> dict[str, bytes]:
+    """Return messages with names that Flower can send."""
+    return {str(index): text for index, text in texts.items()}
+
+
+def _to_bytes(model: Any) -> Array:
+    """Return the file of a model as an array."""
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(Path(folder) / "model.fly")
+        return np.frombuffer((Path(folder) / "model.fly").read_bytes(), np.uint8)
+
+
+def _of_bytes(values: Array) -> Any:
+    """Return the model of such an array; everything in it is checked."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "model.fly").write_bytes(values.tobytes())
+        return load(Path(folder) / "model.fly")

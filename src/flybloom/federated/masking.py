@@ -1,0 +1,225 @@
+"""Masked sums: whoever adds up sees the sum, and nothing of any party.
+
+The protocol of Bonawitz et al. (2017), over whole numbers modulo 2**64, so that sums are exact. Key agreement,
+encryption and secret sharing are those that Flower ships. Its generator of masks is not used, because it folds a key
+into 32 bits, which can be tried out, and stops short of 64-bit numbers: masks are the key stream of AES-256 in counter
+mode.
+
+Four rounds: keys, shares, masked vectors, and what lifts the masks. A party may drop out after the second. If as many
+answer as the threshold asks for, the sum is that of all who sent a vector; otherwise there is none.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+from flybloom.exceptions import require_extra
+
+KEY_BYTES = 48  # of a number on the curve SECP384R1
+
+
+class MaskingError(RuntimeError):
+    """A masked sum cannot be had, or would tell of a party."""
+
+
+class Party:
+    """One of those who add up: it answers four questions, in order, each once.
+
+    Parameters
+    ----------
+    index : int
+        Its number, from 0.
+    threshold : int
+        How many parties must answer in the end; more than half of them.
+    """
+
+    def __init__(self, index: int, threshold: int) -> None:
+        require_extra("flwr", "federated", "A masked sum")
+        self.index, self.threshold = index, threshold
+        self._mask_key, self._channel_key = _new_key(), _new_key()
+        self._seed = os.urandom(32)
+        self._peers: dict[int, dict[str, str]] = {}
+        self._inbox: dict[int, tuple[bytes, bytes]] = {}
+        self._has_answered = False
+
+    def keys(self) -> bytes:
+        """Return the public keys, for everybody."""
+        return json.dumps({"mask": _public(self._mask_key), "channel": _public(self._channel_key)}).encode()
+
+    def shares(self, keys: dict[int, bytes]) -> dict[int, bytes]:
+        """Return a secret for each party, given everybody's keys: shares of what would lift the masks of this one."""
+        if len(keys) < self.threshold or self.threshold * 2 <= len(keys):
+            msg = (
+                f"Got the keys of {len(keys)} parties for a threshold of {self.threshold}. "
+                "Expected a threshold above half of the parties, and no fewer parties than that."
+            )
+            raise MaskingError(msg)
+        self._peers = {index: json.loads(text) for index, text in keys.items()}
+        own = sorted(keys)
+        seeds = _split(self._seed, self.threshold, len(own))
+        mask_keys = _split(_private_bytes(self._mask_key), self.threshold, len(own))
+        return {
+            peer: self._sealed(peer, json.dumps([seed.hex(), key.hex()]).encode())
+            for peer, seed, key in zip(own, seeds, mask_keys, strict=True)
+        }
+
+    def masked(self, shares: dict[int, bytes], values: Array) -> Array:
+        """Return the vector under masks, given the secrets from those parties that are still there."""
+        if len(shares) < self.threshold:
+            msg = f"Only {len(shares)} parties are left, and the threshold is {self.threshold}. Begin again."
+            raise MaskingError(msg)
+        for peer, text in shares.items():
+            seed, key = json.loads(self._opened(peer, text))
+            self._inbox[peer] = bytes.fromhex(seed), bytes.fromhex(key)
+        total = np.asarray(values, np.int64).astype(np.uint64)
+        with np.errstate(over="ignore"):
+            total = total + _stream(self._seed, total.size)
+            for peer in self._inbox:
+                if peer != self.index:
+                    mask = _stream(_agreed(self._mask_key, self._peers[peer]["mask"]), total.size)
+                    total = total + mask if self.index < peer else total - mask
+        return np.asarray(total)
+
+    def reveal(self, survivors: list[int]) -> dict[int, bytes]:
+        """Return, of each party, one share: of its own mask if it is there, of its key if it is not; never both."""
+        if self._has_answered:
+            msg = "This party has said what it knows, and says no more: with two answers a single vector could be seen."
+            raise MaskingError(msg)
+        if len(survivors) < self.threshold or not set(survivors) <= set(self._inbox):
+            msg = f"Only {len(survivors)} parties are left, and the threshold is {self.threshold}. Begin again."
+            raise MaskingError(msg)
+        self._has_answered = True
+        return {peer: share[0 if peer in survivors else 1] for peer, share in self._inbox.items()}
+
+    def _sealed(self, peer: int, text: bytes) -> bytes:
+        """Return a text that only a peer can read."""
+        from flwr.common.secure_aggregation.crypto.symmetric_encryption import encrypt  # noqa: PLC0415 - an extra
+
+        key = base64.urlsafe_b64encode(_agreed(self._channel_key, self._peers[peer]["channel"]))
+        return bytes(encrypt(key, text))
+
+    def _opened(self, peer: int, text: bytes) -> bytes:
+        """Return what a peer wrote."""
+        from flwr.common.secure_aggregation.crypto.symmetric_encryption import decrypt  # noqa: PLC0415 - an extra
+
+        key = base64.urlsafe_b64encode(_agreed(self._channel_key, self._peers[peer]["channel"]))
+        return bytes(decrypt(key, text))
+
+
+class MaskedSum:
+    """Who adds up: passes on what parties write to each other, and lifts the masks of the sum.
+
+    Parameters
+    ----------
+    threshold : int
+        How many parties must answer in the end.
+    """
+
+    def __init__(self, threshold: int) -> None:
+        self.threshold = threshold
+        self.keys: dict[int, bytes] = {}
+        self._shares: dict[int, dict[int, bytes]] = {}
+        self._vectors: dict[int, Array] = {}
+
+    def take_keys(self, keys: dict[int, bytes]) -> dict[int, bytes]:
+        """Keep the keys of all parties, and return them for all."""
+        self.keys = dict(keys)
+        return self.keys
+
+    def take_shares(self, shares: dict[int, dict[int, bytes]]) -> dict[int, dict[int, bytes]]:
+        """Return, for each party that is there, what the others wrote to it."""
+        self._shares = shares
+        return {peer: {author: texts[peer] for author, texts in shares.items()} for peer in shares}
+
+    def take_vectors(self, vectors: dict[int, Array]) -> list[int]:
+        """Keep the masked vectors, and return who sent one; refused if too few did."""
+        if len(vectors) < self.threshold:
+            msg = (
+                f"Only {len(vectors)} of {len(self.keys)} parties sent a vector, and the threshold is "
+                f"{self.threshold}. There is no sum, and nothing was learned of any vector. Begin again."
+            )
+            raise MaskingError(msg)
+        self._vectors = vectors
+        return sorted(vectors)
+
+    def total(self, revealed: dict[int, dict[int, bytes]]) -> Array:
+        """Return the sum of all vectors that were sent, exactly, as int64."""
+        if len(revealed) < self.threshold:
+            msg = f"Only {len(revealed)} parties answered, and the threshold is {self.threshold}. Begin again."
+            raise MaskingError(msg)
+        size = next(iter(self._vectors.values())).size
+        total = np.zeros(size, np.uint64)
+        some = [revealed[peer] for peer in sorted(revealed)[: self.threshold]]
+        with np.errstate(over="ignore"):
+            for index in self._shares:
+                secret = _joined([answer[index] for answer in some])
+                if index in self._vectors:
+                    total = total + self._vectors[index] - _stream(secret, size)
+                    continue
+                key = _private_of(secret)  # of one that dropped out: its masks are still in the vectors of the others
+                for peer in self._vectors:
+                    mask = _stream(_agreed(key, json.loads(self.keys[peer])["mask"]), size)
+                    total = total - mask if peer < index else total + mask
+        return np.asarray(total.astype(np.int64))
+
+
+def _stream(key: bytes, size: int) -> Array:
+    """Return as many 64-bit numbers as asked for: the key stream of AES-256 in counter mode. A key makes one."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: PLC0415 - an extra
+
+    stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor().update(bytes(8 * size))
+    return np.frombuffer(stream, "<u8").astype(np.uint64)
+
+
+def _new_key() -> Any:
+    """Return a new private key."""
+    from flwr.supercore.primitives.asymmetric import generate_key_pairs  # noqa: PLC0415 - an extra
+
+    return generate_key_pairs()[0]
+
+
+def _public(key: Any) -> str:
+    """Return the public half of a key as text."""
+    from flwr.supercore.primitives.asymmetric import public_key_to_bytes  # noqa: PLC0415 - an extra
+
+    return str(public_key_to_bytes(key.public_key()).decode())
+
+
+def _private_bytes(key: Any) -> bytes:
+    """Return the number that a private key is: far shorter than its file, and so far sooner shared."""
+    return int(key.private_numbers().private_value).to_bytes(KEY_BYTES, "big")
+
+
+def _private_of(text: bytes) -> Any:
+    """Return the private key of a number, on the curve that Flower uses."""
+    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - an extra
+
+    return ec.derive_private_key(int.from_bytes(text, "big"), ec.SECP384R1())
+
+
+def _agreed(key: Any, public: str) -> bytes:
+    """Return the 32 bytes that two parties agree on."""
+    from flwr.common.secure_aggregation.crypto.symmetric_encryption import generate_shared_key  # noqa: PLC0415
+    from flwr.supercore.primitives.asymmetric import bytes_to_public_key  # noqa: PLC0415 - an extra
+
+    return base64.urlsafe_b64decode(generate_shared_key(key, bytes_to_public_key(public.encode())))
+
+
+def _split(secret: bytes, threshold: int, n: int) -> list[bytes]:
+    """Return n shares of a secret, of which `threshold` tell it and fewer tell nothing."""
+    from flwr.common.secure_aggregation.crypto.shamir import create_shares  # noqa: PLC0415 - an extra
+
+    return list(create_shares(secret, threshold, n))
+
+
+def _joined(shares: list[bytes]) -> bytes:
+    """Return the secret of shares."""
+    from flwr.common.secure_aggregation.crypto.shamir import combine_shares  # noqa: PLC0415 - an extra
+
+    return bytes(combine_shares(shares))

@@ -1,0 +1,108 @@
+"""Counts by class as vectors of 64-bit numbers, which can be added by anybody, and models of such sums."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+from flybloom._internal.validation import check_labels
+from flybloom.core.counts.by_class import ClassCounts
+from flybloom.core.counts.columns import align_columns, count_dtype, require_countable, unite, unknown_among
+from flybloom.estimators.classifier import FlyBloomClassifier
+from flybloom.exceptions import IncompatibleHashError
+
+
+def untaught(model: FlyBloomClassifier, n_features: int) -> FlyBloomClassifier:
+    """Return a copy of a model that knows how to hash and has counted nothing; its encoding must need no rows.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier
+        The settings that all parties share, with an int for `random_state`.
+    n_features : int
+        Columns of the rows.
+
+    Returns
+    -------
+    FlyBloomClassifier
+        To be sent to nobody: each party makes its own.
+    """
+    result = copy(model)
+    if result._encoding.needs_rows:  # noqa: SLF001 - there is no public way to ask
+        msg = (
+            f"The encoding {model.encoding!r} is fitted to rows, and every party has others. "
+            "Use encoding='none', or one fitted beforehand that all parties share, Encoding(...).fit(X)."
+        )
+        raise IncompatibleHashError(msg)
+    with result.learning(anew=False) as session:
+        session.check_features(np.zeros((0, n_features)))
+        session.start(lambda plan, encoder: None)  # noqa: ARG005
+    return result
+
+
+def counts_to_vector(model: FlyBloomClassifier, classes: Any) -> Array:
+    """Return the rows of each class and all counts, for classes that all parties agree on.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier
+        What a party has counted.
+    classes : array-like
+        All labels that any party may have.
+
+    Returns
+    -------
+    ndarray of shape (n_classes + n_components * n_classes,), int64
+        The same length for every party.
+    """
+    agreed = _sorted(classes)
+    with model.reading_learned() as learned:
+        counts: Any = learned.counts
+        unknown = unknown_among(counts.classes, agreed) if counts.classes.size else []
+        if unknown:
+            msg = (
+                f"This party has rows of {unknown[0]!r}, which is not among the classes agreed on. Agree on all labels."
+            )
+            raise ValueError(msg)
+        rows = align_columns(counts.class_count, counts.classes, agreed, 0)
+        table = align_columns(counts.table, counts.classes, agreed, 1)
+        return np.concatenate([rows, table.ravel()]).astype(np.int64)
+
+
+def model_of_vector(model: FlyBloomClassifier, classes: Any, vector: Array) -> FlyBloomClassifier:
+    """Return the model of a sum of vectors; classes without rows are left out, as `fit` would.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier
+        What `untaught` returns.
+    classes : array-like
+        The labels that were agreed on.
+    vector : ndarray
+        The sum of what `counts_to_vector` returned to the parties.
+
+    Returns
+    -------
+    FlyBloomClassifier
+        The same as a model that learned all rows on one machine, bit for bit.
+    """
+    agreed = _sorted(classes)
+    with model.reading_learned() as learned:
+        m, rho = learned.counts.n_components, learned.counts.n_winners
+    rows, table = vector[: agreed.size].astype(np.int64), vector[agreed.size :].reshape(m, agreed.size)
+    require_countable(rows)
+    if (table < 0).any() or table.sum(axis=0).tolist() != (rho * rows).tolist():
+        msg = "The sum is not that of counts: parties hash differently, or one is missing. Add up all of them again."
+        raise IncompatibleHashError(msg)
+    is_met = rows > 0
+    counts = ClassCounts(agreed[is_met], rows[is_met], np.ascontiguousarray(table[:, is_met], count_dtype(rows)), rho)
+    return copy(model).with_learned(learned._replace(counts=counts))
+
+
+def _sorted(classes: Any) -> Array:
+    """Return labels, sorted."""
+    labels = check_labels(np.repeat(np.asarray(list(classes)), 2))  # labels that are all different look like no labels
+    return unite(labels[:0], labels)
