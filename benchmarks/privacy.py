@@ -81,6 +81,8 @@ def draw(results: dict[str, dict[str, object]]) -> None:
     figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
     for axis, sets, title in ((axes[0], ("mnist",), "MNIST, 20 000 rows"), (axes[1], TABLES, "mean of 10 tables")):
         for label, (source, model) in lines.items():
+            if not all(name in source for name in sets):
+                continue
             draws = np.array([[source[name][f"{model} {epsilon:g}"] for epsilon in EPSILONS] for name in sets])
             mean = draws.mean(axis=(0, 2))
             spread = draws.mean(axis=0).std(axis=1)

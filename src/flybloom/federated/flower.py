@@ -45,24 +45,25 @@ def flower_client(model: Any, X: Any, y: Any, *, classes: Any = None, release: d
     sent = counted if release is None else counted.release(**{"classes": classes, **release})
     parties: list[Party] = []
 
-    def fit(parameters: list[Array], config: dict[str, Any]) -> tuple[list[Array], int, dict[str, Any]]:  # noqa: ARG001
-        stage = config.get("stage")
-        if stage is None:
-            return [_to_bytes(sent)], 1, {}
-        inbox = {int(name): value for name, value in config.items() if name.isdigit()}
-        if stage == "keys":
-            parties[:] = [Party(config["index"], config["threshold"])]
-            told = {"keys": parties[0].keys(), "fingerprint": counted.to_parts().hasher.fingerprint}
-            return [], 1, {"index": config["index"], **told}
-        party = parties[0]
-        if stage == "masked":
-            return [party.masked(inbox, counts_to_vector(counted, classes))], 1, {"index": party.index}
-        answer = party.shares(inbox) if stage == "shares" else party.reveal(list(inbox))
-        return [], 1, {"index": party.index, **{str(peer): text for peer, text in answer.items()}}
+    class CountingClient(NumPyClient):  # type: ignore[misc]
+        """Counts once, and answers."""
 
-    client = NumPyClient()
-    client.fit = fit
-    return client.to_client()
+        def fit(self, parameters: Any, config: dict[str, Any]) -> tuple[list[Array], int, dict[str, Any]]:  # noqa: ARG002
+            stage = config.get("stage")
+            if stage is None:
+                return [_to_bytes(sent)], 1, {}
+            inbox = {int(name): value for name, value in config.items() if name.isdigit()}
+            if stage == "keys":
+                parties[:] = [Party(config["index"], config["threshold"])]
+                told = {"keys": parties[0].keys(), "fingerprint": counted.to_parts().hasher.fingerprint}
+                return [], 1, {"index": config["index"], **told}
+            party = parties[0]
+            if stage == "masked":
+                return [party.masked(inbox, counts_to_vector(counted, classes))], 1, {"index": party.index}
+            answer = party.shares(inbox) if stage == "shares" else party.reveal(list(inbox))
+            return [], 1, {"index": party.index, **{str(peer): text for peer, text in answer.items()}}
+
+    return CountingClient().to_client()
 
 
 def flower_strategy(  # noqa: C901 - one class, which must not be made before Flower is imported

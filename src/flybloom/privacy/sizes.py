@@ -35,9 +35,9 @@ def private_sizes(n_rows: int, n_classes: int, epsilon: float, delta: float = 0.
     --------
     >>> from flybloom.privacy.sizes import private_sizes
     >>> private_sizes(60_000, 10, epsilon=1.0, delta=1e-5)
-    {'n_components': 4096, 'n_winners': 256}
+    {'n_components': 4096, 'n_winners': 128}
     >>> private_sizes(60_000, 10, epsilon=0.1)
-    {'n_components': 256, 'n_winners': 16}
+    {'n_components': 256, 'n_winners': 8}
     """
     require_extra("opendp", "privacy", "private_sizes")
     mean = n_rows / (SHARE * n_classes)
