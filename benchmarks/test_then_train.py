@@ -113,14 +113,14 @@ def main() -> None:
         return
     for model in [name for name in (*FLY, *RIVER) if name.startswith(given.only)]:
         for name in reversed(STREAMS):
-            results = held()
             kind = "rows_per_second" if given.speed else "accuracy"
-            of_stream = results[kind].setdefault(name, {})
-            if model in of_stream:
+            if model in held()[kind].get(name, {}):
                 continue
-            of_stream[model] = speed(name, model) if given.speed else accuracy(name, model)
+            found = speed(name, model) if given.speed else accuracy(name, model)
+            results = held()  # others may have gone on meanwhile
+            results[kind].setdefault(name, {})[model] = found
             save("test_then_train", results)
-            print(name, model, of_stream[model], flush=True)
+            print(name, model, found, flush=True)
 
 
 if __name__ == "__main__":
