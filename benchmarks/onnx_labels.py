@@ -21,7 +21,7 @@ NAMES = (
     "digits", "letter", "satimage", "spambase", "segment", "optdigits", "page_blocks", "magictelescope",
     "eeg_eye_state", "mfeat_pixel",
 )  # fmt: skip
-LEARNED, COMPARED = 2000, 2000
+LEARNED, COMPARED, COMPONENTS = 2000, 2000, 4096
 
 
 def whole(X: np.ndarray) -> np.ndarray:
@@ -42,10 +42,11 @@ def main() -> None:
         n = min(LEARNED, len(X) // 2)
         for kind in (FlyBloomClassifier, FlyRidgeClassifier):
             for rows, dtype, encoding in ((X, "float64", "auto"), (whole(X), "int64", "none")):
-                model = kind(random_state=0, encoding=encoding).fit(rows[:n], y[:n])
+                sizes = {"n_components": COMPONENTS} if kind is FlyBloomClassifier else {}
+                model = kind(random_state=0, encoding=encoding, **sizes).fit(rows[:n], y[:n])
                 session = onnxruntime.InferenceSession(to_onnx(model, dtype=dtype).SerializeToString())
                 some = rows[n : n + COMPARED]
-                batches = [some[at : at + 250] for at in range(0, len(some), 250)]
+                batches = [some[at : at + 50] for at in range(0, len(some), 50)]
                 found = np.concatenate([session.run(["label"], {"X": batch})[0] for batch in batches])
                 n_different = int((found != model.predict(some)).sum())
                 row = {

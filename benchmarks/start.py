@@ -19,6 +19,7 @@ from pathlib import Path
 from peers.machine import RESULTS, save
 
 BEFORE = "9c1ebf9"
+STARTS_KEPT = "starts: seconds and processor seconds, cold and warm"
 ROOT = Path(__file__).resolve().parents[1]
 CALLS = 2000
 CLOCK = """
@@ -115,30 +116,28 @@ def sources(folder: str) -> dict[str, Path]:
 
 
 def cold(folder: str, kept: dict[str, object]) -> None:
-    """Time the starts; for warm ones the best of three counts."""
-    found: dict[str, dict[str, list[float]]] = {}
+    """Time the starts that were not timed yet; of warm ones the best of three counts."""
+    found: dict[str, dict[str, list[float]]] = kept.setdefault(STARTS_KEPT, {})  # type: ignore[assignment]
     for when, source in sources(folder).items():
         models = Path(folder) / when
-        models.mkdir()
-        run(source, MODELS, str(models), cache=f"{folder}/models-{when}")
+        if not (models / "knn.joblib").exists():
+            models.mkdir(exist_ok=True)
+            run(source, MODELS, str(models), cache=f"{folder}/models-{when}")
         for name, code in STARTS.items():
-            if when == "before" and "predictor" in name:
+            if (when == "before" and "predictor" in name) or when in found.get(name, {}):
                 continue
-            cache = f"{folder}/{when}-{len(found)}-{abs(hash(name))}"
-            times = [
-                [float(x) for x in run(source, code + "done('all')", str(models), cache=cache).split()[-2:]]
-                for _ in range(4)
-            ]
+            with tempfile.TemporaryDirectory() as cache:
+                outputs = [run(source, code + "done('all')", str(models), cache=cache) for _ in range(4)]
+            times = [[float(x) for x in output.split()[-2:]] for output in outputs]
             found.setdefault(name, {})[when] = [*times[0], *min(times[1:])]
             print(name, when, found[name][when], flush=True)
-    kept["starts: seconds and processor seconds, cold and warm"] = found
+            save("start", kept)
 
 
 def latency(folder: str, kept: dict[str, object]) -> None:
     """Time single rows."""
-    cache = os.getenv("START_CACHE", f"{folder}/cache")  # filled beforehand, where time is short
     found = {
-        when: json.loads(run(source, LATENCY, folder, str(CALLS), cache=f"{cache}-{when}"))
+        when: json.loads(run(source, LATENCY, folder, str(CALLS), cache=f"{folder}/cache-{when}"))
         for when, source in sources(folder).items()
     }
     kept["microseconds of one row, p50 and p99"] = found
@@ -186,7 +185,7 @@ def _bytes(folder: Path) -> int:
 def table(kept: dict[str, object]) -> str:
     """Return all of it as Markdown."""
     lines = []
-    starts = kept.get("starts: seconds and processor seconds, cold and warm")
+    starts = kept.get(STARTS_KEPT)
     if isinstance(starts, dict):
         lines += ["| start, s | cold before | cold after | warm before | warm after |", "|---|---|---|---|---|"]
         for name, times in starts.items():
@@ -216,7 +215,7 @@ def main() -> None:
     for name in asked:
         if name in parts:
             with tempfile.TemporaryDirectory() as folder:
-                parts[name](folder, kept)
+                parts[name](os.getenv("START_FOLDER", folder), kept)  # one that stays has the caches of the last run
             save("start", kept)
     print(table(kept))
 

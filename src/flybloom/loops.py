@@ -18,11 +18,12 @@ from flybloom import _kernels, _plain
 ALLOWANCE = {  # values that a twin may handle in a process: what takes it about a quarter of a second
     "connections": 2**22,  # connections
     "encode": 2**22,  # values of rows
-    "linear": 2**25,  # weights of winners
+    "linear": 2**23,  # weights of winners
     "one_row": 2**26,  # connections of rows that come a few at a time
     "score": 2**23,  # weights of winners
     "winners": 2**27,  # connections of rows
 }
+LEAST = 2**14  # values that any call counts as: handling none takes numpy as long
 HAS_NUMBA = find_spec("numba") is not None
 CHOICE = os.getenv("FLYBLOOM_LOOPS", "auto") if HAS_NUMBA else "plain"
 
@@ -33,6 +34,7 @@ def stays_plain(file: str, n_values: int) -> bool:
     """Return whether the twin of a file of kernels is to handle so many values; from the first no on it is no."""
     if CHOICE != "auto":
         return CHOICE == "plain"
+    n_values = max(n_values, LEAST)
     if _left[file] < n_values:
         _left[file] = -1  # nothing is left for smaller work either: the kernel will be there
         return False

@@ -143,8 +143,9 @@ def test_linear_scores(seed, n_classes, rho):
 def test_an_allowance_is_used_up_once(monkeypatch):
     """Small work is plain until it adds up; after the first that is compiled, all is."""
     monkeypatch.setattr(loops, "CHOICE", "auto")
+    monkeypatch.setattr(loops, "LEAST", 10)
     monkeypatch.setitem(loops._left, "encode", 100)
-    assert [loops.stays_plain("encode", n) for n in (60, 40, 0)] == [True, True, True]
+    assert [loops.stays_plain("encode", n) for n in (60, 30, 0)] == [True, True, True]
     assert [loops.stays_plain("encode", n) for n in (1, 0)] == [False, False]
     monkeypatch.setitem(loops._left, "encode", 100)
     assert [loops.stays_plain("encode", n) for n in (101, 1)] == [False, False]

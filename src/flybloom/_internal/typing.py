@@ -1,6 +1,6 @@
 """Array aliases, named by the role they play."""
 
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,3 +12,7 @@ Codes: TypeAlias = NDArray[np.int64]  # (n,): each row's class, as a position in
 Weights: TypeAlias = NDArray[np.int64]  # (n,): how many copies each row stands for
 CountTable: TypeAlias = NDArray[Any]  # (m, n_classes): how often each component won, int32 or int64
 Novelty: TypeAlias = NDArray[np.float64]  # (n, n_classes): small is familiar
+
+Size: TypeAlias = int | float | Literal["auto"]  # what users ask for: a number, a multiple or a share, or a default
+Scaling: TypeAlias = Literal["none", "center", "standard"]
+WarmUp: TypeAlias = int | Literal["auto"]

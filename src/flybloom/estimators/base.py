@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from flybloom._internal.sklearn_compat import Interval, RealNotInt, StrOptions
-from flybloom._internal.typing import Array
+from flybloom._internal.typing import Array, Scaling
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding, Wanted, wanted_encoding
 from flybloom.core.encoding.standardise import Standardise
@@ -70,7 +70,7 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     n_winners: Any
     signed: bool
     encoding: Any = "auto"
-    scaling: str | None = None
+    scaling: Scaling | None = None
     random_state: Any
     n_jobs: int | None
 

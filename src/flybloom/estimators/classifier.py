@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import sparse
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Novelty, Winners
+from flybloom._internal.typing import Array, Novelty, Scaling, Size, WarmUp, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import known_codes
@@ -205,16 +205,16 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
 
     def __init__(
         self,
-        n_components: int | float | str = "auto",
+        n_components: Size = "auto",
         *,
-        n_connections: int | float | str = "auto",
-        n_winners: int | float | str = "auto",
-        decay: float | str = "auto",
+        n_connections: Size = "auto",
+        n_winners: Size = "auto",
+        decay: float | Literal["auto"] = "auto",
         class_weight: ClassWeight = None,
         signed: bool = True,
         encoding: Any = "auto",
-        scaling: str | None = None,
-        warm_up: int | str = "auto",
+        scaling: Scaling | None = None,
+        warm_up: WarmUp = "auto",
         temperature: float = 0.1,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -290,7 +290,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
             hasher.for_each_block(X, score, self.n_jobs)
         return result
 
-    def class_similarity(self, *, kind: str = "filters") -> Array:
+    def class_similarity(self, *, kind: Literal["filters", "familiarity"] = "filters") -> Array:
         """Return how similar each pair of classes is: the cosine between their filters.
 
         Parameters
@@ -319,7 +319,9 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         with self._reading_counts() as counts:
             return similarity.cosine_similarity(*self._weight_table(counts), of_familiarity=kind == "familiarity")
 
-    def most_similar_classes(self, k: int = 3, *, kind: str = "filters") -> list[tuple[Any, Any, float]]:
+    def most_similar_classes(
+        self, k: int = 3, *, kind: Literal["filters", "familiarity"] = "filters"
+    ) -> list[tuple[Any, Any, float]]:
         """Return the pairs of classes that are hardest to tell apart.
 
         Parameters
@@ -395,7 +397,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
             hasher.for_each_block(X, score, self.n_jobs)
         return result
 
-    def explain(self, X: Any, labels: Any = None, *, kind: str = "novelty") -> Array:
+    def explain(self, X: Any, labels: Any = None, *, kind: Literal["novelty", "familiarity"] = "novelty") -> Array:
         """Return the share of each feature in the score of each row for a class.
 
         The novelty of a row is the mean weight of its winners. Each winner's part goes to the features that lifted its

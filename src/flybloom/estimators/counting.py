@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
 from flybloom import _kernels
-from flybloom._internal.typing import Array, CountTable, Features
+from flybloom._internal.typing import Array, CountTable, Features, WarmUp
 from flybloom._internal.validation import check_labels, check_rows, check_weights, resolve_seed
 from flybloom.core.counts.base import Counts, Won
 from flybloom.core.counts.shared import Shared, SharedOnDemand
@@ -41,7 +41,7 @@ class CountingEstimator(FlyEstimator):
     """
 
     counts_type: ClassVar[type[Counts]]
-    warm_up: int | str = "auto"
+    warm_up: WarmUp = "auto"
     needs_labels: ClassVar[bool] = True
     _sizes_type: ClassVar[type[Sizes]] = Sizes
     is_tuned: ClassVar[bool] = False  # whether `tuned_to` chooses something with the rows of `fit`, and keeps it

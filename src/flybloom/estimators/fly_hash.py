@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from flybloom._internal.sklearn_compat import fit_context
-from flybloom._internal.typing import Winners
+from flybloom._internal.typing import Scaling, Size, Winners
 from flybloom._internal.validation import check_labels, check_new_rows, check_rows, resolve_seed
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
@@ -146,13 +146,13 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
 
     def __init__(
         self,
-        n_components: int | float | str = "auto",
+        n_components: Size = "auto",
         *,
-        n_connections: int | float | str = "auto",
-        n_winners: int | float | str = "auto",
+        n_connections: Size = "auto",
+        n_winners: Size = "auto",
         signed: bool = True,
         encoding: Any = "auto",
-        scaling: str | None = None,
+        scaling: Scaling | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:

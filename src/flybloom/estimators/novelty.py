@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Codes, Features, Winners
+from flybloom._internal.typing import Array, Codes, Features, Scaling, Size, WarmUp, Winners
 from flybloom.core.counts.by_age import AgeCounts
 from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.encoding import Wanted, wanted_encoding
@@ -171,18 +171,18 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        n_components: int | float | str = "auto",
+        n_components: Size = "auto",
         *,
-        n_connections: int | float | str = "auto",
-        n_winners: int | float | str = "auto",
+        n_connections: Size = "auto",
+        n_winners: Size = "auto",
         decay: float = 0.4,
         recovery: int | None = None,
         contamination: float | str = "auto",
         bias_columns: float = 0.25,
         signed: bool = True,
         encoding: Any = "auto",
-        scaling: str | None = None,
-        warm_up: int | str = "auto",
+        scaling: Scaling | None = None,
+        warm_up: WarmUp = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:

@@ -11,7 +11,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Winners
+from flybloom._internal.typing import Array, Scaling, Size, WarmUp, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import codes_of, known_codes
 from flybloom.core.counts.pairs import PairCounts, n_bytes_of
@@ -175,16 +175,16 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
 
     def __init__(
         self,
-        n_components: int | float | str = "auto",
+        n_components: Size = "auto",
         *,
-        n_connections: int | float | str = "auto",
-        n_winners: int | float | str = "auto",
+        n_connections: Size = "auto",
+        n_winners: Size = "auto",
         alpha: float | str = "gcv",
         class_weight: ClassWeight = None,
         signed: bool = True,
         encoding: Any = "auto",
-        scaling: str | None = None,
-        warm_up: int | str = "auto",
+        scaling: Scaling | None = None,
+        warm_up: WarmUp = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Codes, Winners
+from flybloom._internal.typing import Array, Codes, Scaling, Winners
 from flybloom.estimators.densify import Densify
 from flybloom.estimators.fly_hash import FlyHash
 from flybloom.estimators.tuning.grids import Candidate
@@ -50,7 +50,7 @@ class Space:
     connections: tuple[float, ...]
     winners: tuple[int, ...]
     decays: tuple[float, ...]
-    scaling: str = "none"
+    scaling: Scaling = "none"
     signed: bool = False
     densify: tuple[bool, ...] = (False,)
     class_weights: tuple[str, ...] = ("none",)
@@ -150,7 +150,7 @@ def _with_sizes(
             true = codes[split.test]
             with held_out.without(split):
                 for of_weight, class_weight in zip(scores, space.class_weights, strict=True):
-                    predicted = held_out.predict(split, space.decays, None if class_weight == "none" else class_weight)
+                    predicted = held_out.predict(split, space.decays, None if class_weight == "none" else "balanced")
                     of_weight[at_split] = [
                         (accuracy(true, labels), balanced_accuracy(true, labels)) for labels in predicted
                     ]

@@ -82,7 +82,7 @@ def command(
     _require_score(scoring)
     search = checked(
         FlyBloomClassifierCV(
-            **settings, cv=folds, scoring=scoring, class_weight=None if class_weight is None else class_weight.value,
+            **settings, cv=folds, scoring=scoring, class_weight=None if class_weight is None else "balanced",
             signed=not unsigned, encoding=encoding, scaling=None if scaling is None else scaling.value,
             random_state=seed, n_jobs=jobs, verbose=True,
         ),

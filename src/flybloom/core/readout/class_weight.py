@@ -7,13 +7,13 @@ counts stay what they are: class weights are a way to read them.
 from __future__ import annotations
 
 import sys
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from flybloom._internal.typing import Array
 
-ClassWeight: TypeAlias = str | dict[Any, float] | None
+ClassWeight: TypeAlias = Literal["balanced"] | dict[Any, float] | None
 
 
 def check_class_weight(class_weight: Any, owner: str) -> None:

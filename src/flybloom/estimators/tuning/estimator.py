@@ -17,7 +17,7 @@ from sklearn.model_selection import check_cv
 from flybloom import _kernels
 from flybloom._internal.memory import available_memory
 from flybloom._internal.sklearn_compat import Interval, StrOptions, fit_context, validate_parameter_constraints
-from flybloom._internal.typing import Array, Codes, Features, Novelty, Weights, Winners
+from flybloom._internal.typing import Array, Codes, Features, Novelty, Scaling, Weights, Winners
 from flybloom._internal.validation import check_labels, check_new_rows, resolve_seed
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.encoding.encoder import Encoder
@@ -231,7 +231,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         class_weight: ClassWeight = None,
         signed: bool = True,
         encoding: Any = "auto",
-        scaling: str | None = None,
+        scaling: Scaling | None = None,
         max_memory: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from scipy.cluster import hierarchy
@@ -42,7 +42,7 @@ THEIR_TREES = {  # which classes a branch joins, and at which height: slides 24 
     ],
 }  # fmt: skip
 LINKAGES = ("single", "average")  # theirs is not known; single is the default of what they used
-KINDS = ("filters", "familiarity")
+KINDS: tuple[Literal["filters", "familiarity"], ...] = ("filters", "familiarity")
 N_SHOWN = 3
 
 
