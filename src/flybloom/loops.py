@@ -20,6 +20,7 @@ ALLOWANCE = {  # values that a twin may handle in a process: what takes it about
     "encode": 2**22,  # values of rows
     "linear": 2**23,  # weights of winners
     "one_row": 2**26,  # connections of rows that come a few at a time
+    "rows": 2**28,  # rows that the kernel of single rows hashes before that of many, which takes longer to compile
     "score": 2**23,  # weights of winners
     "winners": 2**27,  # connections of rows
 }

@@ -22,6 +22,7 @@ WINDOW_VERSION = 2
 OCTET = 8  # components whose connections lie side by side
 STRIP = (0,) * 5  # strips of 32 rows, see dense_winners
 FEW_ROWS, FEW_WIDE_ROWS = 8, 2  # up to here one after the other is faster than side by side: by rough sums, and without
+ROUGH_ROW, EXACT_ROW = 2**14, 2**16  # values that a row counts as, see loops.py
 MAX_COLUMNS_PER_CONNECTION = 8  # beyond, rough sums of all columns take longer than exact ones of all connections
 MAX_ROUGH_CONNECTIONS = 256  # sums of so many bytes stay within 16 bits
 MAX_SIGNS = 2**26  # bytes of the matrix of signs
@@ -202,7 +203,10 @@ class Projection:
         if is_float and self._stays_plain(len(rows)):
             self._write_plain_winners(rows, ordered, out)
             return
-        if len(rows) <= FEW_WIDE_ROWS or (is_float and len(rows) <= FEW_ROWS and self.signs is not None):
+        is_rough = is_float and self.signs is not None
+        if len(rows) <= (FEW_ROWS if is_rough else FEW_WIDE_ROWS) or stays_plain(
+            "rows", len(rows) * (ROUGH_ROW if is_rough else EXACT_ROW)
+        ):
             self._write_winners_of_few(rows, start, ordered, out)
             return
         limits = np.empty(_kernels.winners.POINTS, np.int32 if is_float else rows.dtype)
