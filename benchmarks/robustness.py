@@ -159,7 +159,7 @@ def draw(results: dict[str, dict]) -> None:
     for axis, norm in zip(axes, ("linf", "l2"), strict=False):
         for name, entry in results["certified"].items():
             axis.plot(RADII, entry[norm], marker="o", label=name)
-        axis.set(xlabel=f"radius ({norm}, in ranges of columns)", ylabel="right and certified", xscale="symlog")
+        axis.set(xlabel=f"radius ({norm}, in ranges of columns)", ylabel="right and certified")
         axis.set_xscale("symlog", linthresh=0.005)
     axes[0].legend(fontsize=7)
     for title, entry in results["corrupted"]["mnist"].items():
