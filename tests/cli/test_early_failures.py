@@ -98,7 +98,10 @@ def test_wrong_options_of_others_exit_with_2():
         (["predict", "model.fly", "rows.csv", "--exclude", "label"], "--exclude: this model finds its columns"),
         (["predict", "model.fly", "rows.csv", "--id", "p1"], "--id: expected neither the target nor a feature"),
         (["predict", "usual.fly", "rows.csv", "--probabilities"], "--probabilities: a FlyBloomNovelty has none"),
-        (["predict", "model.fly", "rows.csv", "--cluster", "local", "--scores"], "--cluster does not go with --scores"),
+        (
+            ["predict", "model.fly", "rows.csv", "--cluster", "local", "--jobs", "2"],
+            "--cluster does not go with --jobs",
+        ),
         (["learn", "usual.fly", "rows.csv", "-t", "label"], "this model learns without labels"),
         (["learn", "pairs.fly", "rows.csv"], "this model learns from labels"),
         (["tune", *TRAIN[1:], "-o", "m.fly", "--cv", "1"], "--cv: expected a number of folds"),

@@ -67,14 +67,14 @@ class ReadOptions:
         _require(
             not wrong, "kinds", f"a dict of names, each with one of {', '.join(KINDS)}", ", ".join(map(str, wrong))
         )
-        others = sorted({name for name, _ in self.kinds} & {self.target, self.id_column, *self.exclude})
-        _require(not others, "kinds", "about features, and no other columns", ", ".join(others))
         twice = {*(self.features or ()), self.target, self.id_column} & {*self.exclude}
         _require(not twice, "exclude", "columns that are not asked for elsewhere", sorted(map(str, twice)))
         _require(
             self.id_column is None or self.id_column not in {self.target, *(self.features or ())},
             "id_column", "neither the target nor a feature", self.id_column,
         )  # fmt: skip
+        others = sorted({name for name, _ in self.kinds} & {self.target, self.id_column, *self.exclude})
+        _require(not others, "kinds", "about features, and no other columns", ", ".join(others))
         return self
 
 
