@@ -13,7 +13,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import flybloom
 import reference
-from flybloom import Encoding, FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash
+from flybloom import Encoding, FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash, FlyRidgeClassifier
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import AutoEncoding
 from flybloom.core.hashing.projection import Projection
@@ -209,6 +209,17 @@ def test_missing_values_in_sparse_rows_count_as_zeros():
     assert_array_equal(small("none").fit(gaps, y).counts_, small("none").fit(zeros, y).counts_)
 
 
+def test_words_of_texts_are_told_apart():
+    """Sparse rows of many columns stay as they are, with few connections; pairs weigh them."""
+    X, y = sparse.random(60, 1025, 0.02, format="csr", random_state=0), np.arange(60) % 2
+    model = FlyBloomClassifier(random_state=0).fit(X, y)
+    assert (model.n_connections_, model.n_winners_, model.encoder_.steps) == (6, 256, ())
+    fewer = FlyBloomClassifier(random_state=0).fit(X[:, :1024], y)
+    assert (fewer.n_connections_, fewer.n_winners_, len(fewer.encoder_.steps)) == (64, 128, 1)
+    pairs = FlyRidgeClassifier(random_state=0).fit(X, y)
+    assert (pairs.n_connections_, len(pairs.encoder_.steps)) == (16, 1)
+
+
 def test_sparse_rows_need_no_setting():
     """They stay sparse, and are weighted by relevance."""
     X = sparse.random(300, 500, 0.02, format="csr", random_state=0)
@@ -219,7 +230,7 @@ def test_sparse_rows_need_no_setting():
     assert model.encoder_.steps[0].weights.argmax() == 500
     assert_array_equal(model.novelty(X), model.novelty(X.toarray()))
     assert_array_equal(
-        small("auto").fit(X, y).counts_, small("none+relevance", n_connections=16).fit(X.toarray(), y).counts_
+        small("auto").fit(X, y).counts_, small("none+relevance", n_connections=64).fit(X.toarray(), y).counts_
     )
 
 

@@ -18,10 +18,15 @@ from flybloom._internal.typing import Array, Features, Weights
 from flybloom._internal.validation import check_new_rows, check_rows, check_weights
 from flybloom.core.counts.base import Counts
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import AutoEncoding, Wanted
+from flybloom.core.encoding.encoding import MAX_WEIGHED, AutoEncoding, Wanted
 from flybloom.core.encoding.step import Plan
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.hashing.sizes import AUTO_CONNECTIONS, SPARSE_CONNECTIONS, WINDOW_CONNECTIONS, Sizes
+from flybloom.core.hashing.sizes import (
+    AUTO_CONNECTIONS,
+    AUTO_WINNERS,
+    WINDOW_CONNECTIONS,
+    Sizes,
+)
 from flybloom.exceptions import NeverLearnedError
 
 NOTHING: dict[str, Any] = {}
@@ -166,12 +171,14 @@ class Recipe:
         encoder = self.encoding.tabled(encoder, sums_of)  # tells how many columns there are
         encoding = self.encoding.resolved(encoder.n_outputs, is_sparse=is_sparse)
         n_columns = encoding.n_columns(encoder.n_outputs)
-        most = AUTO_CONNECTIONS
-        if is_sparse and isinstance(self.encoding, AutoEncoding):
-            most = SPARSE_CONNECTIONS
+        most, most_winners = AUTO_CONNECTIONS, AUTO_WINNERS
+        if is_sparse and isinstance(self.encoding, AutoEncoding) and encoder.n_features > MAX_WEIGHED:
+            most, most_winners = self.sizes.most_of_text
         elif encoding.grid_shape is not None:
             most = WINDOW_CONNECTIONS
-        sizes = self.sizes.for_features(encoder.n_features, n_columns, n_rows, most)  # refused before any work
+        sizes = self.sizes.for_features(  # refused before any work
+            encoder.n_features, n_columns, n_rows, most, most_winners
+        )
         with _kernels.float_mode.SmallFloatsKept():
             fitted = encoding.fitted(encoder, sums_of)
         return Hasher.of(fitted, self.seed, sizes, signed=self.signed)

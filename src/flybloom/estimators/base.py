@@ -65,6 +65,7 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     _is_pickled_as_parts: ClassVar[bool] = True
     _has_labels: ClassVar[bool] = True  # whether an encoding may ask for labels
     _uses_labels: bool = True  # whether "auto" does
+    _weighs_words: ClassVar[bool] = False  # whether it does for sparse rows of many columns as well
     n_components: Any
     n_connections: Any
     n_winners: Any
@@ -229,7 +230,9 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     @property
     def _encoding(self) -> Wanted:
         """Which steps the encoder is to have."""
-        return wanted_encoding(self.encoding, self.scaling, uses_labels=self._uses_labels)
+        return wanted_encoding(
+            self.encoding, self.scaling, uses_labels=self._uses_labels, weighs_words=self._weighs_words
+        )
 
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot say as well."""

@@ -65,14 +65,14 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
 
         - If int, exactly that many.
         - If float, that share of the features, at least one.
-        - If "auto", half of the features, at most 64.
+        - If "auto", half of the features, at most 64; 6 of sparse rows of more than 1024 features, as texts are.
 
     n_winners : int, float or "auto", default="auto"
         How many components win in each row, rho in the paper.
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
-        - If "auto", 128, or a quarter of the components where there are fewer than 512.
+        - If "auto", 128 (256 for such sparse rows), or a quarter of the components where that is less.
 
     decay : float or "auto", default="auto"
         How fast a filter forgets that a component is new, c in the paper, above 0 and up to 1: a component that won n

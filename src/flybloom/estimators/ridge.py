@@ -163,6 +163,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
     """
 
     counts_type = PairCounts
+    _weighs_words = True
     is_tuned = True
     needs_judging = True
     _sizes_type = PairSizes

@@ -30,6 +30,7 @@ WIDE = 4.0  # what values that are not clipped are measured up to
 # The rule of "auto", chosen by measurement, see docs/encodings.md.
 MAX_BINNED = 30  # columns
 FINE_BINS, MAX_FINE = 7, 5  # very few columns have more bins each
+MAX_WEIGHED = 1024  # columns of sparse rows; more are words of texts, of which the relevance is not worth its noise
 MAX_ROTATED = 2048  # columns, because a covariance has as many rows and columns
 
 
@@ -336,7 +337,7 @@ class AutoEncoding:
 
     Dense columns are standardised and clipped; up to 30 become 5 soft bins each (7 each of up to 5 columns), more, up
     to 2048, their 50 leading principal components. Sparse rows are taken as they are. With labels, columns are weighed
-    by their relevance.
+    by their relevance, but for more than 1024 of sparse rows.
 
     Parameters
     ----------
@@ -344,10 +345,13 @@ class AutoEncoding:
         Whether there are labels, and they may be used.
     max_categories : int
         How many columns a column of categories becomes, at most.
+    weighs_words : bool, default=False
+        Whether columns of sparse rows are weighed however many there are: for pairs, which have few components.
     """
 
     uses_labels: bool
     max_categories: int = MAX_CATEGORIES
+    weighs_words: bool = False
     takes_sparse = True
     needs_rows = True
     needs_labels = False
@@ -360,7 +364,8 @@ class AutoEncoding:
         """Return the encoding for such rows."""
         relevance = RELEVANCE if self.uses_labels else 0.0
         if is_sparse:
-            return Encoding("none", relevance=relevance)
+            is_weighed = self.weighs_words or n_features <= MAX_WEIGHED
+            return Encoding("none", relevance=relevance if is_weighed else 0.0)
         if n_features <= MAX_BINNED:
             return Encoding(bins=FINE_BINS if n_features <= MAX_FINE else BINS, relevance=relevance)
         return Encoding("standard", relevance=relevance, rotation=ROTATION if n_features <= MAX_ROTATED else 0)
@@ -444,7 +449,14 @@ Wanted = Encoding | AutoEncoding | AutoNoveltyEncoding | FixedEncoding
 """What an estimator's parameters come to."""
 
 
-def wanted_encoding(encoding: Any, scaling: str | None, *, uses_labels: bool, bias: float | None = None) -> Wanted:
+def wanted_encoding(
+    encoding: Any,
+    scaling: str | None,
+    *,
+    uses_labels: bool,
+    weighs_words: bool = False,
+    bias: float | None = None,
+) -> Wanted:
     """Return what the parameters `encoding` and `scaling` of an estimator ask for; only detectors have a `bias`."""
     if scaling is not None:
         return Encoding(scaling, clip=math.inf, bias=bias or 0.0)
@@ -454,7 +466,7 @@ def wanted_encoding(encoding: Any, scaling: str | None, *, uses_labels: bool, bi
         first, _, rest = (part.strip() for part in encoding.partition("+"))
         if first == "auto":
             most = _only_categories(rest, encoding)
-            return AutoEncoding(uses_labels, most) if bias is None else AutoNoveltyEncoding(bias, most)
+            return AutoEncoding(uses_labels, most, weighs_words) if bias is None else AutoNoveltyEncoding(bias, most)
         encoding = Encoding.parse(encoding)
     if bias and not encoding.bias and not encoding.bins and not encoding.rotation:
         encoding = Encoding(**{**{f.name: getattr(encoding, f.name) for f in fields(Encoding)}, "bias": bias})

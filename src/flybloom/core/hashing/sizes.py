@@ -10,7 +10,7 @@ import numpy as np
 # Chosen by measurement, see docs/defaults.md.
 AUTO_COMPONENTS = 32768
 AUTO_CONNECTIONS = 64
-SPARSE_CONNECTIONS = 16  # few of the features of a sparse row are there, and each is to be told from the others
+TEXT_CONNECTIONS, TEXT_WINNERS = 6, 256  # few of the many features of a row are there, and each is to be told apart
 WINDOW_CONNECTIONS = 24
 AUTO_WINNERS = 128
 PAIR_COMPONENTS = (1024, 2048, 4096)
@@ -31,6 +31,7 @@ class Sizes:
     n_winners: Any = "auto"
 
     needs_n_rows: ClassVar[bool] = False  # whether sizes follow the number of rows as well
+    most_of_text: ClassVar[tuple[int, int]] = TEXT_CONNECTIONS, TEXT_WINNERS
 
     def for_features(
         self,
@@ -38,11 +39,13 @@ class Sizes:
         n_columns: int | None = None,
         n_rows: int | None = None,  # noqa: ARG002
         most_connections: int = AUTO_CONNECTIONS,
+        most_winners: int = AUTO_WINNERS,
     ) -> tuple[int, int, int]:
         """Return m, s and rho for so many features: ints as they are, floats as multiples or shares, at least one.
 
         What does not fit the features is refused. Where an encoding makes more or fewer columns of the features,
-        connections are counted in these. "auto" takes half of them, and at most `most_connections`.
+        connections are counted in these. "auto" takes half of them, and at most `most_connections`; and at most
+        `most_winners`.
         """
         n_hashed = n_features if n_columns is None else n_columns
         m, s, rho = self.n_components, self.n_connections, self.n_winners
@@ -58,7 +61,7 @@ class Sizes:
             )
             raise ValueError(msg)
         if rho == "auto":
-            rho = max(1, min(AUTO_WINNERS, m // 4))
+            rho = max(1, min(most_winners, m // 4))
         rho = max(1, round(rho * m)) if isinstance(rho, FLOATS) else int(rho)
         if rho > m:
             msg = f"n_winners={rho} exceeds n_components_={m}. Lower n_winners or raise n_components."
@@ -69,6 +72,8 @@ class Sizes:
 @dataclass(frozen=True)
 class PairSizes(Sizes):
     """Sizes for pairs of winners, which cost the square of the components: few for few rows, and many winners."""
+
+    most_of_text = PAIR_CONNECTIONS, MAX_PAIR_WINNERS
 
     @property
     def needs_n_rows(self) -> bool:  # type: ignore[override]
@@ -81,6 +86,7 @@ class PairSizes(Sizes):
         n_columns: int | None = None,
         n_rows: int | None = None,
         most_connections: int = AUTO_CONNECTIONS,
+        most_winners: int = AUTO_WINNERS,  # noqa: ARG002 - pairs have many anyway
     ) -> tuple[int, int, int]:
         """Return m, s and rho for so many features and rows."""
         m, rho = self.n_components, self.n_winners

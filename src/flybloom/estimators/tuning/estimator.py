@@ -76,7 +76,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     decay : float, list of floats, "auto" or "paper", default="auto"
         Decays to try.
 
-        - If "auto", 0.1, 0.2, 0.4, 0.7 and 1.
+        - If "auto", 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7 and 1.
         - If "paper", 0.2, 0.4, 0.6, 0.9 and 1.
 
     cv : "loo", int, cross-validation generator or iterable, default="loo"
@@ -292,6 +292,39 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         self._require_memory(X, classes.size)
         with _kernels.float_mode.SmallFloatsKept():
             self._search(X, y, codes, classes, splits, Encoder(X.shape[1], names, kinds=kinds), recipe)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn a block of rows with the best model; the first block is searched, as `fit` does.
+
+        What the search found stays as it is.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels. New ones may appear in any block but the first.
+        classes : array-like of shape (n_classes,), default=None
+            Labels to expect; never needed.
+
+        Returns
+        -------
+        FlyBloomClassifierCV
+            The estimator itself.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from flybloom import FlyBloomClassifierCV
+        >>> X, y = load_iris(return_X_y=True)
+        >>> search = FlyBloomClassifierCV(512, n_winners=16, random_state=0).fit(X[::2], y[::2])
+        >>> int(search.partial_fit(X[1::2], y[1::2]).best_estimator_.class_count_.sum())
+        150
+        """
+        if self._hasher is None:
+            return self.fit(X, y)
+        self.best_estimator_.partial_fit(X, y, classes)
         return self
 
     @property

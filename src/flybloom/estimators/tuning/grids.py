@@ -13,7 +13,7 @@ NAMES = ("decay", "n_components", "n_connections", "n_winners")  # sorted, as sc
 AUTO_COMPONENTS = (2048, 8192, 32768)
 AUTO_CONNECTIONS = (1 / 4, 1 / 2, 1, 2)  # times what FlyBloomClassifier takes
 AUTO_WINNERS = (32, 64, 128, 256)
-AUTO_DECAYS = (0.1, 0.2, 0.4, 0.7, 1.0)
+AUTO_DECAYS = (0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0)  # as many as are scored together
 
 # The ranges of the paper: m from 2d to 2048d, s up to d/2, rho from 8 to 256, c from 0.2 to 0.9, or 1.
 PAPER_COMPONENTS = (2, 8, 32, 128, 512, 2048)
