@@ -17,6 +17,7 @@ from flybloom import _kernels, _plain
 
 ALLOWANCE = {  # values that a twin may handle in a process: what takes it about a quarter of a second
     "connections": 2**22,  # connections
+    "count": 2**24,  # counts of tables that are loaded
     "encode": 2**22,  # values of rows
     "linear": 2**23,  # weights of winners
     "one_row": 2**26,  # connections of rows that come a few at a time

@@ -4,6 +4,6 @@ Each file is the twin of one in `_kernels`. They are for the first few rows of a
 kernel is compiled, and for machines that have no numba at all; `loops.py` chooses.
 """
 
-from flybloom._plain import connections, encode, linear, score, winners
+from flybloom._plain import connections, count, encode, linear, score, winners
 
-__all__ = ["connections", "encode", "linear", "score", "winners"]
+__all__ = ["connections", "count", "encode", "linear", "score", "winners"]

@@ -26,6 +26,7 @@ from flybloom.core.counts.columns import (
 )
 from flybloom.core.counts.label_json import labels_from_json, labels_to_json
 from flybloom.exceptions import NeverLearnedError
+from flybloom.loops import loops
 
 MAX_NAMED = 5  # labels in a message
 
@@ -93,7 +94,7 @@ class ClassCounts(Counts):
         """How many of the counts are not zero, and how many binary digits these have together."""
         if self._met.sums[0] < 0:
             found = np.zeros(2, np.int64)
-            _kernels.count.count_digits(self.table, found)
+            loops("count", self.table.size).count_digits(self.table, found)
             self._met.sums = found  # at once, because others may look
         return int(self._met.sums[0]), int(self._met.sums[1])
 
