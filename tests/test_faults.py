@@ -73,6 +73,7 @@ def test_an_interrupt_leaves_counts_and_rows_that_belong_together():
     X, y = rng.standard_normal((2000, 4)), np.arange(2000)
     model = FlyBloomClassifier(64, n_winners=4, scaling="none", random_state=0).fit(X, y)
     rest = pickle.dumps(model)
+    model.partial_fit(X[:1], y[:1]).forget(X[:1], y[:1])  # compiled: numba itself does not bear a signal
 
     class Interrupt(BaseException):
         pass
