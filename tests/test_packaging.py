@@ -33,17 +33,15 @@ print(*(label for name in ("first", "pairs") for label in predictor.load(f"{sys.
 assert not {"numba", "scipy", "sklearn"} & set(sys.modules)
 """
 WRONG = """
-from flybloom import FlyBloomClassifier, FlyHash, FlyBloomNovelty, load
-model = FlyBloomClassifier(64, n_winners="many")  # arg-type
-model = FlyBloomClassifier(64, class_weight="equal")  # arg-type
-model = FlyBloomClassifier(64, scaling="robust")  # arg-type
-model = FlyBloomClassifier(64, 32)  # misc
-model = FlyBloomClassifier(64, winners=3)  # call-arg
-model = FlyHash(64).fit([[1.0]])  # assignment
-model.predict()  # call-arg
-model.class_similarity(kind="cosine")  # arg-type
-model.fit([[1.0]], [0]).winners([[1.0]])  # attr-defined
-detector: FlyBloomNovelty = load("model.fly", FlyBloomClassifier)  # assignment
+from flybloom import FlyBloomClassifier
+good = FlyBloomClassifier(64)
+FlyBloomClassifier(64, n_winners="many")  # arg-type
+FlyBloomClassifier(64, class_weight="equal")  # arg-type
+FlyBloomClassifier(64, scaling="robust")  # arg-type
+FlyBloomClassifier(64, 32)  # call-arg
+FlyBloomClassifier(64, winners=3)  # call-arg
+good.predict()  # call-arg
+good.class_similarity(kind="cosine")  # arg-type
 """
 
 
