@@ -7,6 +7,7 @@ a checkout works on the site as well.
 from __future__ import annotations
 
 import re
+import runpy
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,8 +113,16 @@ def _escape_names(_app: object, _what: str, _name: str, _value: object, _options
     ]
 
 
+def _write_draw_page(app: Sphinx, error: Exception | None) -> None:
+    """Write the page to draw on, at the top of the site."""
+    if error is None and app.builder.name == "html":
+        draw = runpy.run_path(str(HERE.parent / "examples" / "draw"), run_name="draw")
+        (app.outdir / "draw.html").write_text(draw["page"](*draw["learn"]()), encoding="utf-8")
+
+
 def setup(app: Sphinx) -> None:
     """Write the page of all commands, and read sources and docstrings as Sphinx needs them."""
     app.connect("builder-inited", lambda _: commands.write(HERE / "commands.md"))
+    app.connect("build-finished", _write_draw_page)
     app.connect("source-read", _as_target)
     app.connect("autodoc-process-docstring", _escape_names, priority=400)  # before numpydoc

@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-MADE = {"genindex.html", "search.html", "py-modindex.html", "api", "paper"}  # what programs write
+MADE = {"genindex.html", "search.html", "py-modindex.html", "draw.html", "api", "paper"}  # what programs write
 
 
 class Page(HTMLParser):
