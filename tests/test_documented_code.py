@@ -7,6 +7,7 @@ comment above it that a reader does not see: ``<!-- not run: needs a network -->
 import doctest
 import re
 from copy import copy
+from importlib import import_module
 from pathlib import Path
 
 import matplotlib as mpl
@@ -38,7 +39,8 @@ def names():
     X, y = load_digits(return_X_y=True)
     model = flybloom.FlyBloomClassifier(4096, encoding="standard", random_state=0).fit(X[:600], y[:600])
     given = {"X": X[:400], "y": y[:400], "X_train": X[:600], "y_train": y[:600], "X_test": X[1500:], "y_test": y[1500:]}
-    given |= {"X_new": X[1500:], "X_sample": X[:300], "y_sample": y[:300], "model": model}
+    given |= {"X_new": X[1500:], "X_sample": X[:300], "y_sample": y[:300], "public_rows": X[:300]}
+    given["model"] = model
     modules = {"np": np, "copy": copy, "flybloom": flybloom}
     return given | modules | {name: getattr(flybloom, name) for name in flybloom.__all__}
 
@@ -78,6 +80,7 @@ def test_every_block_of_python_runs(page, names, scheduler, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     mpl.use("agg")
     rides = write_files(tmp_path, page.read_text(encoding="utf-8"))
+    names["model"].save("small.fly")
     if page.name == "streams.md":
         names |= {"X": rides.drop(columns="paid_by"), "y": rides["paid_by"]}
     runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
@@ -100,3 +103,14 @@ def test_most_blocks_are_run():
     n_run = sum(len(blocks_of(page)) for page in PAGES)
     assert n_run >= 20
     assert n_run >= 0.9 * n_blocks
+
+
+@pytest.mark.parametrize(
+    "module", ["", ".baselines", ".datasets", ".distributed", ".export", ".plots", ".report", ".theory"]
+)
+def test_every_public_name_is_in_the_api(module):
+    """Classes and functions; constants are told of in the guides."""
+    public = import_module(f"flybloom{module}")
+    listed = (ROOT / "docs" / "api.md").read_text(encoding="utf-8").split()
+    names = [name for name in public.__all__ if callable(getattr(public, name))]
+    assert [name for name in names if name not in listed] == []

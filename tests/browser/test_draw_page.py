@@ -14,7 +14,7 @@ ACTIONS = """<script>
 const box = () => element("pad").getBoundingClientRect();
 const point = (kind, [x, y]) => element("pad").dispatchEvent(new PointerEvent(kind, {
   clientX: box().left + x * box().width, clientY: box().top + y * box().height, buttons: 1, bubbles: true }));
-const draw = points => { point("pointerdown", points[0]); points.slice(1).forEach(p => point("pointermove", p)); show(); };
+const draw = ([first, ...rest]) => { point("pointerdown", first); rest.forEach(p => point("pointermove", p)); show(); };
 const press = (selector, i = 0) => document.querySelectorAll(selector)[i].click();
 const seen = () => ({
   row: state.row && Array.from(state.row), winners: state.winners, label: element("label").textContent,
