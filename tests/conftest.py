@@ -1,6 +1,7 @@
 """Fixtures: small data, seeded; and the folder of real data sets, where there is one."""
 
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,9 @@ from sklearn.datasets import load_digits
 
 settings.register_profile("project", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("project")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; processes would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 collect_ignore = [
