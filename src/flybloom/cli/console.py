@@ -11,54 +11,7 @@ from typing import Any
 
 import typer
 
-from flybloom.cli.compiling import COMPILING, telling_of_compilation
-
-
-@contextmanager
-def progress(total: int | None) -> Iterator[Callable[[str, int], None]]:
-    """Give a function that is told what is going on and for how many more rows; it draws a bar for each stage."""
-    if not sys.stderr.isatty():
-        yield lambda _stage, _rows: None
-        return
-    from rich.console import Console  # noqa: PLC0415 - only terminals wait for it
-    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    class Rate(ProgressColumn):
-        """Rows, and rows per second."""
-
-        def render(self, task: Task) -> Text:
-            """Return what is shown."""
-            speed = task.finished_speed or task.speed
-            rate = f", {speed:,.0f} rows/s" if speed else ""
-            return Text(f"{int(task.completed):,} rows{rate}")
-
-    bars: dict[str, Any] = {}
-    columns = TextColumn("{task.description}"), BarColumn(), Rate(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True)) as display, _showing_compilation(display):
-
-        def on_progress(stage: str, rows: int) -> None:
-            nonlocal total
-            if stage not in bars:
-                for before in bars.values():  # the first pass has counted the rows for the second
-                    total = total or int(display.tasks[before].completed)
-                bars[stage] = display.add_task(stage, total=total)
-            display.advance(bars[stage], rows)
-
-        yield on_progress
-
-
-@contextmanager
-def _showing_compilation(display: Any) -> Iterator[None]:
-    """Show a line while kernels are compiled, which nothing else tells of."""
-    line = display.add_task(COMPILING, total=None, visible=False)
-
-    def tell(is_compiling: bool) -> None:
-        display.update(line, visible=is_compiling)
-        display.refresh()
-
-    with telling_of_compilation(tell):
-        yield
+from flybloom._internal.compiling import COMPILING, telling_of_compilation
 
 
 @contextmanager

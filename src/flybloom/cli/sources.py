@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from flybloom._internal.atomic_write import check_writable
-from flybloom.cli.console import note, progress
+from flybloom.cli.console import note
 from flybloom.cli.errors import blaming, in_options
 from flybloom.cli.options import names
 from flybloom.cli.reading import Reading
 from flybloom.exceptions import SourceError
+from flybloom.progress import progress
 
 if TYPE_CHECKING:
     from flybloom._internal.typing import Array, Features

@@ -21,6 +21,7 @@ from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.readout.novel_share import novel_share
 from flybloom.core.recipe import Block, Held, Learned, Learning, Recipe
 from flybloom.estimators.base import FlyEstimator, read_only
+from flybloom.estimators.learned_page import as_html, learned_facts
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from flybloom.files.held_rows import HELD_ARRAYS, held_from_parts, held_to_parts
 from flybloom.files.model_file import Parts
@@ -410,6 +411,12 @@ class CountingEstimator(FlyEstimator):
         twin.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_sharing"})
         learned = self._shared.hand_out()
         return twin if learned is None else twin.with_learned(learned)
+
+    def _html_repr(self) -> str:
+        """Return what notebooks show: scikit-learn's diagram, and under it what was learned."""
+        diagram: str = super()._html_repr()
+        learned = self._shared.value
+        return diagram if learned is None else diagram + as_html(learned_facts(learned))
 
     @property
     def _shared(self) -> Shared[Learned | None]:

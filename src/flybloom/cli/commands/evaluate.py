@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flybloom.cli.console import Stopwatch, print_result, print_table, progress
+from flybloom.cli.console import Stopwatch, print_result, print_table
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import blocks_for, load_learner, load_predictor
 from flybloom.cli.options import (
@@ -28,6 +28,7 @@ from flybloom.cli.options import (
 )
 from flybloom.cli.reading import AS_FOUND, Reading
 from flybloom.cli.sources import check_output, for_each_block, look_at, refuse_nothing
+from flybloom.progress import progress
 
 if TYPE_CHECKING:
     from flybloom.blocks import Block, Blocks

@@ -10,7 +10,7 @@ import typer
 
 from flybloom import cli
 from flybloom.cli import cluster
-from flybloom.cli.console import Stopwatch, print_result, progress
+from flybloom.cli.console import Stopwatch, print_result
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import blocks_for, load_predictor
 from flybloom.cli.options import (
@@ -27,6 +27,7 @@ from flybloom.cli.options import (
 from flybloom.cli.reading import AS_FOUND, Reading
 from flybloom.cli.sources import check_output, look_at
 from flybloom.exceptions import require_extra
+from flybloom.progress import progress
 
 if TYPE_CHECKING:
     from flybloom.blocks import Blocks

@@ -12,7 +12,7 @@ import typer
 
 from flybloom._internal.atomic_write import check_writable
 from flybloom.cli import cluster
-from flybloom.cli.console import Stopwatch, print_result, progress, work_without_blocks
+from flybloom.cli.console import Stopwatch, print_result, work_without_blocks
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import known_kinds, learned_facts, load_any, save_model
 from flybloom.cli.new_models import FOR_KINDS, checked, new_model
@@ -44,6 +44,7 @@ from flybloom.cli.reading import AS_FOUND, Reading
 from flybloom.cli.signals import Terminated, stopping_between_blocks
 from flybloom.cli.sources import check_output, look_at, open_source
 from flybloom.exceptions import ModelFileError
+from flybloom.progress import progress
 
 if TYPE_CHECKING:
     from flybloom.estimators.counting import CountingEstimator

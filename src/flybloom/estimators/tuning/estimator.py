@@ -19,6 +19,7 @@ from flybloom._internal.memory import available_memory
 from flybloom._internal.sklearn_compat import Interval, StrOptions, fit_context, validate_parameter_constraints
 from flybloom._internal.typing import Array, Codes, Features, Novelty, Scaling, Weights, Winners
 from flybloom._internal.validation import check_labels, check_new_rows, resolve_seed
+from flybloom._internal.watched import is_watched
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.relevance import Relevance
@@ -125,7 +126,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
         Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
 
     verbose : bool, default=False
-        Whether to show progress, if the standard error stream is a terminal.
+        Whether to show progress, in terminals and notebooks.
 
     Attributes
     ----------
@@ -673,6 +674,6 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
 
     def _report(self, n_done: int, n_settings: int) -> None:
         """Show how far the search is."""
-        if self.verbose and sys.stderr.isatty():
+        if self.verbose and is_watched():
             end = "\n" if n_done == n_settings else ""
             print(f"\r{n_done} of {n_settings} settings", end=end, file=sys.stderr, flush=True)  # noqa: T201

@@ -1,0 +1,51 @@
+"""What a notebook shows of a model beside scikit-learn's diagram: what it has learned, and what it takes."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from flybloom.core.recipe import Learned
+
+MAX_LABELS = 6
+MAX_COUNTS = 2**24  # a table beyond that is not looked through just to be shown
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+def learned_facts(learned: Learned) -> dict[str, str]:
+    """Return what is to be shown, in words: rows, classes, memory, and how full the fullest filter is."""
+    counts = learned.counts
+    facts = {"rows": f"{counts.n_rows:,}"}
+    if learned.held is not None:
+        facts["rows"] += f", {len(learned.held.block.rows):,} of them held back until the encoding is fixed"
+    classes = getattr(counts, "classes", None)
+    if classes is not None:
+        more = f", ... {classes[-1]}" if len(classes) > MAX_LABELS else ""
+        facts["classes"] = f"{len(classes)}: {', '.join(map(str, classes[:MAX_LABELS]))}{more}" if len(classes) else "0"
+    facts["memory"] = (
+        f"{in_words(counts.n_bytes)} of counts, {in_words(learned.hasher.projection.n_bytes)} of connections"
+    )
+    table = getattr(counts, "table", None)
+    if table is not None and classes is not None and 0 < table.size <= MAX_COUNTS:
+        used = np.count_nonzero(table, axis=0) / len(table)
+        facts["load"] = f"{used.max():.1%} of the components have won in class {classes[used.argmax()]}, the fullest"
+    return facts
+
+
+def as_html(facts: dict[str, str]) -> str:
+    """Return facts as a small table that takes its colours from where it is shown."""
+    rows = "".join(
+        f'<tr><th style="text-align:left;padding-right:1em">{html.escape(name)}</th>'
+        f'<td style="text-align:left">{html.escape(value)}</td></tr>'
+        for name, value in facts.items()
+    )
+    return f'<table class="flybloom-learned">{rows}</table>'
+
+
+def in_words(n_bytes: int) -> str:
+    """Return a number of bytes as people read it."""
+    step = min(max(n_bytes.bit_length() - 1, 0) // 10, len(UNITS) - 1)
+    return f"{n_bytes / 1024**step:.{min(step, 1)}f} {UNITS[step]}"
