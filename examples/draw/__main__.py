@@ -27,7 +27,7 @@ def learn() -> tuple[FlyBloomClassifier, np.ndarray]:
     """Return a model of Digits that sums whole-number pixels, and rows that it has not learned."""
     X, y = load_digits(return_X_y=True)
     X = X.astype(np.int64)
-    model = FlyBloomClassifier(4096, n_connections=16, n_winners=64, encoding="none", random_state=0)
+    model = FlyBloomClassifier(4096, n_connections=16, n_winners=64, decay=0.4, encoding="none", random_state=0)
     return model.fit(X[:-LAST], y[:-LAST]), X[-LAST:]
 
 
