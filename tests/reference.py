@@ -132,6 +132,17 @@ def standardise(rows, weights=None):
     return np.stack(columns, axis=1)
 
 
+def whole_center(rows, others, weights):
+    """Other rows, column by column, less the exact weighted mean of the rows, rounded to the nearest even number."""
+    columns = []
+    for column, other in zip(np.asarray(rows, np.float64).T, others.T, strict=True):
+        met = [(int(w), Fraction(float(x))) for w, x in zip(weights, column, strict=True) if not np.isnan(x)]
+        n = max(1, sum(w for w, _ in met))
+        centre = round(sum((w * x for w, x in met), Fraction(0)) / n)
+        columns.append([x - centre if isinstance(x, float) else int(x) - centre for x in other.tolist()])
+    return np.array(columns).T
+
+
 def philox(counter, key):
     """Philox4x32-10 (Salmon and others, 2011) with Python's integers."""
     c, k = list(counter), list(key)

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
@@ -22,13 +22,10 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from flybloom import FlyBloomClassifier
-from peers import row_by_row
+from flybloom import FlyBloomClassifier, FlyRidgeClassifier
+from peers import random_features, row_by_row
 from peers.indexes import NEIGHBOURS, FaissFlat, FaissHNSW, Hnswlib, Voting
 from peers.skills import SKILLS
-
-BLOCK = 4096
-DECAYS = (0.4, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001)
 
 
 @dataclass(frozen=True)
@@ -43,68 +40,23 @@ class Contestant:
     takes_stored: bool = False  # rows as they are stored, bytes for images, and not float32
 
 
-class WholeCentre:
-    """Bytes minus their rounded means, for flybloom: still whole numbers, which are hashed faster than floats."""
-
-    def __init__(self, model: FlyBloomClassifier) -> None:
-        self.model = model
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn the means, then the rows block by block, so that no second copy of all is made."""
-        self.centre = np.rint(X.mean(axis=0)).astype(np.int16)
-        for begin in range(0, len(X), BLOCK):
-            self.model.partial_fit(X[begin : begin + BLOCK] - self.centre, y[begin : begin + BLOCK])
-        return self
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Centre and predict block by block."""
-        blocks = range(0, len(X), BLOCK)
-        return np.concatenate([self.model.predict(X[begin : begin + BLOCK] - self.centre) for begin in blocks])
-
-
-class ChosenDecay:
-    """Default settings, with the decay that leave-one-out on 2000 of the learned rows finds best afterwards."""
-
-    def __init__(self, model: FlyBloomClassifier) -> None:
-        self.model = model
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Learn, then choose."""
-        self.model.fit(X, y)
-        X, y = X[:2000], y[:2000]
-
-        def accuracy(decay: float) -> float:
-            novelty = self.model.set_params(decay=decay).leave_one_out_novelty(X, y)
-            return float(np.mean(self.model.classes_[novelty.argmin(axis=1)] == y))
-
-        self.model.set_params(decay=max(DECAYS, key=accuracy))
-        return self
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        """Predict with the chosen decay."""
-        return self.model.predict(X)
-
-
 def vision(n_connections: int) -> Contestant:
     """Return the paper's classifier for images: m = 64 d, rho = 64, zeros and ones, centred pixels.
 
     Decay 0.3 is the best of 0.1 to 0.4 by leave-one-out on the training rows of MNIST, for each number of connections.
     """
 
-    def make() -> WholeCentre:
-        return WholeCentre(
-            FlyBloomClassifier(
-                64.0,
-                n_connections=n_connections,
-                n_winners=64,
-                decay=0.3,
-                signed=False,
-                scaling="none",
-                random_state=0,
-            )
+    def make() -> FlyBloomClassifier:
+        return FlyBloomClassifier(
+            64.0, n_connections=n_connections, n_winners=64, decay=0.3, signed=False, encoding="whole", random_state=0
         )
 
     return Contestant(f"flybloom, 64 d, s = {n_connections}", make, SKILLS, takes_stored=True)
+
+
+def pairs_of(n_components: int | str = "auto", encoding: str = "auto") -> FlyRidgeClassifier:
+    """Return a classifier that counts pairs of winners."""
+    return FlyRidgeClassifier(n_components, encoding=encoding, random_state=0)
 
 
 def scaled(model: Any) -> Any:
@@ -112,17 +64,27 @@ def scaled(model: Any) -> Any:
     return make_pipeline(StandardScaler(), model)
 
 
-CHOSEN = Contestant("flybloom, decay chosen", lambda: ChosenDecay(FlyBloomClassifier(random_state=0)), SKILLS)
 FLY = Contestant("flybloom", lambda: FlyBloomClassifier(random_state=0), SKILLS)
-VISION = [vision(24), vision(40), vision(78)]  # 78 is the paper's tenth of the features; fewer take less time
+PAIRS = Contestant("flybloom, pairs", pairs_of, SKILLS)
+VISION = [
+    vision(24),
+    vision(40),
+    vision(78),  # the paper's tenth of the features; fewer take less time
+    Contestant("flybloom, pairs, 8192, windows", lambda: pairs_of(8192, "grid=28x28"), SKILLS, takes_stored=True),
+]
 ALL = [
     FLY,
+    PAIRS,
     Contestant("kNN, brute", lambda: KNeighborsClassifier(NEIGHBOURS, algorithm="brute"), most_queries=2000),
     Contestant("kNN, kd_tree", lambda: KNeighborsClassifier(NEIGHBOURS, algorithm="kd_tree"), most_queries=100),
     Contestant("NearestCentroid", NearestCentroid),
     Contestant("GaussianNB", GaussianNB, ("one pass",)),
     Contestant("SGD, one epoch", lambda: scaled(SGDClassifier(max_iter=1, tol=None, random_state=0)), ("one pass",)),
     Contestant("MLP, one epoch", lambda: scaled(MLPClassifier(max_iter=1, random_state=0)), ("one pass",)),
+    Contestant("HistGradientBoosting", lambda: HistGradientBoostingClassifier(random_state=0), most_rows=100_000),
+    Contestant("Nystroem + ridge", random_features.nystroem, most_rows=100_000),
+    Contestant("RBFSampler + SGD", random_features.rbf_sampler, most_rows=100_000),
+    Contestant("dense features + ridge", random_features.DenseRandomRidge, ("one pass", "merge"), most_rows=100_000),
 ]
 if find_spec("faiss"):
     ALL += [
@@ -143,24 +105,21 @@ def model_bytes(model: Any) -> int:
     """Return what it takes to keep a model: flybloom's file, an index as its library writes it, else a pickle."""
     if isinstance(model, Voting):
         return model.n_bytes()
-    if isinstance(model, WholeCentre):
-        return len(saved(model.model)) + model.centre.nbytes
-    if isinstance(model, ChosenDecay):
-        return len(saved(model.model))
-    if isinstance(model, FlyBloomClassifier):
+    if isinstance(model, FlyBloomClassifier | FlyRidgeClassifier):
         return len(saved(model))
     return len(pickle.dumps(model))
 
 
 def fly_bytes(model: Any) -> dict[str, int]:
-    """Return flybloom's other sizes: its counts in memory, and its file after zlib; nothing for others."""
-    model = getattr(model, "model", model)
+    """Return flybloom's other sizes: its counts in memory, its file after zlib, and that of what only predicts."""
+    if isinstance(model, FlyRidgeClassifier):
+        return {"counts_bytes": model.memory_usage()["counts"], "frozen_bytes": len(saved(model.freeze()))}
     if not isinstance(model, FlyBloomClassifier):
         return {}
     return {"counts_bytes": model.counts_.nbytes, "deflated_bytes": len(zlib.compress(saved(model)))}
 
 
-def saved(model: FlyBloomClassifier) -> bytes:
+def saved(model: Any) -> bytes:
     """Return a model as it is saved."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.fly"

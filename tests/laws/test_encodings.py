@@ -22,8 +22,8 @@ from laws.kinds import assert_same_state
 from laws.strategies import block_cuts, labelled_rows
 
 ENCODINGS = (
-    "auto", "none", "center", "standard", "bins", "bins=3+relevance", "relevance", "relevance=1+clip=inf", "rotation=2",
-    "rotation=3+standard", "bins=4+relevance+rotation=5",
+    "auto", "none", "whole", "center", "standard", "bins", "bins=3+relevance", "relevance", "relevance=1+clip=inf",
+    "rotation=2", "rotation=3+standard", "bins=4+relevance+rotation=5",
 )  # fmt: skip
 every_encoding = pytest.mark.parametrize("encoding", ENCODINGS)
 
@@ -57,6 +57,32 @@ def test_clip_and_bins_are_the_slow_truth(case):
     assert_array_equal(encoder.encode(X), np.nan_to_num(reference.clipped(X, weights)))
     binned = fitted(Encoding(bins=5), X, y, weights)
     assert_array_equal(binned.encode(X), reference.soft_bins(reference.clipped(X, weights), 5, 2.5, weights))
+
+
+@given(case=rows_with_gaps(), dtype=st.sampled_from([np.bool_, np.uint8, np.int8, np.uint16, np.int32, np.int64]))
+def test_whole_centring_is_the_slow_truth(case, dtype):
+    """Whole numbers stay whole, in any type, and floats become what they would be without rounding twice."""
+    (X, y), weights = case
+    encoder = fitted(Encoding("whole"), X, y, weights)
+    assert_array_equal(encoder.encode(X), np.nan_to_num(reference.whole_center(X, X, weights).astype(np.float32)))
+    whole = np.nan_to_num(X).astype(dtype)
+    centred = encoder.encode(whole)
+    assert centred.dtype.kind == "i"
+    assert_array_equal(centred, reference.whole_center(X, whole, weights))
+
+
+def test_bytes_stay_small_and_numbers_that_are_too_large_are_refused():
+    """Bytes become 16 bits; beyond 2**52 a difference would not be exact."""
+    rows = np.array([[0, 255], [7, 250]], np.uint8)
+    encoder = Encoding("whole").fit(rows)
+    assert encoder.encode(rows).dtype == np.int16
+    assert encoder.encode(rows.astype(np.uint16)).dtype == np.int32
+    with pytest.raises(ValueError, match=r"up to 2\*\*52. Got values from 0 to 9223372036854775807"):
+        encoder.encode(np.array([[0, 2**63 - 1]]))
+    with pytest.raises(ValueError, match=r"Means are rounded to whole numbers up to 2\*\*52. Got 1e\+20"):
+        Encoding("whole").fit(np.array([[1e20, 0.0]]))
+    with pytest.raises(ValueError, match="clip"):
+        Encoding("whole", clip=2.0)
 
 
 @given(case=rows_with_gaps(), power=st.sampled_from([0.5, 1.0]))

@@ -18,6 +18,7 @@ from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.standardise import MAX_PLAIN_CENTER, Standardise
+from flybloom.core.encoding.whole_center import WholeCenter
 from flybloom.export.graph import Graph, Value
 
 
@@ -72,6 +73,15 @@ def _standardise(graph: Graph, step: Standardise, rows: Rows) -> Rows:
         limit = np.float32(step.clip)
         values = graph.node("Clip", values, graph.constant(-limit), graph.constant(limit))
     return replace(rows, values=values, dtype="float32")
+
+
+def _whole_center(graph: Graph, step: WholeCenter, rows: Rows) -> Rows:
+    """Subtract whole numbers from whole numbers, or in float64 from floats."""
+    if rows.dtype.startswith("float"):
+        values = graph.node("Sub", rows.of(graph, "float64"), graph.constant(step.center.astype(np.float64)))
+        return replace(rows, values=graph.cast(values, "float32"), dtype="float32")
+    values = graph.node("Sub", rows.of(graph, "int64"), graph.constant(step.center))
+    return replace(rows, values=values, dtype="int64")
 
 
 def _soft_bins(graph: Graph, step: SoftBins, rows: Rows) -> Rows:
@@ -130,5 +140,6 @@ WRITERS: dict[str, Callable[[Graph, Any, Rows], Rows]] = {
     Rotation.kind: _rotation,
     SoftBins.kind: _soft_bins,
     Standardise.kind: _standardise,
+    WholeCenter.kind: _whole_center,
 }
 """How each kind of step is written."""

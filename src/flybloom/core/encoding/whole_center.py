@@ -1,0 +1,97 @@
+"""Columns less their means, rounded to whole numbers: bytes stay whole, and whole numbers are hashed faster."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from flybloom._internal.typing import Array, Features, Weights
+from flybloom.core.encoding.moments import ColumnMoments, column_moments
+from flybloom.core.encoding.step import Plan, Step
+
+LARGEST = 2**52  # of centres and of whole numbers: their differences are exact, in int64 and in float64
+TYPES = (np.int16, np.int32)  # of differences, where they suffice
+
+
+class WholeCenter(Step):
+    """Subtracts a whole number from each column: of whole numbers whole numbers come out, of floats float32."""
+
+    kind = "whole_center"
+    ARRAYS = frozenset({"whole_center"})
+
+    def __init__(self, center: Array) -> None:
+        self.center = center
+        self._range = (int(center.min(initial=0)), int(center.max(initial=0)))
+
+    def apply(self, rows: Features) -> Features:
+        """Return the rows less the centres, in a type that holds every difference."""
+        if rows.dtype.kind == "f":
+            difference: Array = (rows.astype(np.float64) - self.center).astype(np.float32)
+            return difference
+        low, high = _range(rows)
+        if max(-low, high) > LARGEST:
+            msg = (
+                f"Whole numbers are centred up to 2**52. Got values from {low} to {high} instead. "
+                "Scale the data, or convert it to floats."
+            )
+            raise ValueError(msg)
+        least, most = low - self._range[1], high - self._range[0]
+        for dtype in TYPES:
+            limits = np.iinfo(dtype)
+            if limits.min <= min(least, low, *self._range) and max(most, high, *self._range) <= limits.max:
+                return np.asarray(rows.astype(dtype) - self.center.astype(dtype))
+        return np.asarray(rows.astype(np.int64) - self.center)
+
+    def between(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """Return the bounds centred: a difference keeps the order of values."""
+        return self.apply(low), self.apply(high)
+
+    def slopes(self, n_inputs: int) -> Array:
+        """Return ones."""
+        return np.ones(n_inputs)
+
+    def arrays(self) -> dict[str, Array]:
+        """Return the centres, as floats like those of other steps; they hold them exactly."""
+        return {"whole_center": self.center.astype(np.float64)}
+
+    @classmethod
+    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:  # noqa: ARG003
+        """Return the step, if there is one whole number for each column."""
+        center = arrays.get("whole_center")
+        if center is None or center.dtype != np.float64 or center.shape != (n_inputs,):
+            msg = "its whole-number centres are not one float64 for each feature"
+            raise ValueError(msg)
+        if not (np.abs(center) <= LARGEST).all() or (center != np.rint(center)).any():
+            msg = "its whole-number centres are not whole, or beyond 2**52"
+            raise ValueError(msg)
+        return cls(center.astype(np.int64))
+
+
+class WholeCenterPlan(Plan):
+    """Takes the centres from the exact means of the columns."""
+
+    def measure(self, rows: Features, labels: Any, weights: Weights) -> ColumnMoments:  # noqa: ARG002
+        """Return the moments of the columns."""
+        return column_moments(rows, weights)
+
+    def fit(self, n_inputs: int, measured: ColumnMoments) -> WholeCenter:  # noqa: ARG002
+        """Return the step; ValueError where means are too large to be rounded to a whole number that is one."""
+        center = np.rint(measured.means())
+        if np.abs(center).max(initial=0) > LARGEST:
+            msg = (
+                f"Means are rounded to whole numbers up to 2**52. Got {center[np.abs(center).argmax()]:g} instead. "
+                "Scale the data, or use the encoding 'center'."
+            )
+            raise ValueError(msg)
+        return WholeCenter(center.astype(np.int64))
+
+
+def _range(rows: Features) -> tuple[int, int]:
+    """Return the least and the greatest value, or what the type allows where that is little."""
+    if rows.dtype.kind == "b" or not rows.size:
+        return 0, 1
+    if rows.dtype.itemsize <= 2:  # noqa: PLR2004 - bytes and 16 bits
+        limits = np.iinfo(rows.dtype)
+        return int(limits.min), int(limits.max)
+    return int(rows.min()), int(rows.max())
