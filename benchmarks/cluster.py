@@ -6,7 +6,7 @@ kills       a worker is killed at a random moment of fit, ten times
 memory      peak memory of the workers with 50 and with 500 blocks
 
 The Parquet files (5 000 000 x 20 in 50 files) are generated in a temporary folder, once. Results go to
-benchmarks/results/cluster.json; docs/cluster.md quotes them.
+benchmarks/results/cluster.json; docs/benchmarks/cluster.md quotes them.
 
     python benchmarks/cluster.py [equality] [throughput] [kills] [memory]
 """

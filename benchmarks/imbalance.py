@@ -1,8 +1,8 @@
 """What class weights do to sets whose classes differ in size: accuracy and balanced accuracy, 10-fold, beside kNN.
 
 The default classifier without weights and with class_weight="balanced", both read off the same counts, and
-standardised 5-nearest neighbours. Folds are shuffled and stratified. Prints a table for docs/imbalance.md, and the time
-that scoring takes with weights over the time without, for rows that are hashed already.
+standardised 5-nearest neighbours. Folds are shuffled and stratified. Prints a table for docs/benchmarks/imbalance.md,
+and the time that scoring takes with weights over the time without, for rows that are hashed already.
 
     python benchmarks/imbalance.py [--quick]
 """

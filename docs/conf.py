@@ -29,7 +29,7 @@ copyright = "The flybloom developers"  # noqa: A001 - Sphinx's name for it
 version = release = flybloom.__version__
 
 root_doc = "docs/index"
-include_patterns = ["docs/**", "paper/README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = ["docs/**", "paper/README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
 exclude_patterns = [
     "docs/_site",
     "docs/gallery/index.rst",
