@@ -577,6 +577,9 @@ def searched(task: Task, _folder: Path, **parameters: Any) -> Arrays:
     }
 
 
+DEFAULT_GRID = {**dict.fromkeys(SIZES, "auto"), "decay": [0.1, 0.2, 0.4, 0.7, 1.0]}  # what it was in 0.1.0
+
+
 def even_and_odd(n: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return two splits, of which some rows are tested by both and some by none."""
     rows = np.arange(n)
@@ -588,7 +591,7 @@ add("leave-one-out, balanced accuracy", searched, floats, scoring="balanced_accu
 add("leave-one-out, balanced classes", searched, floats, scoring="balanced_accuracy", class_weight="balanced")
 add("leave-one-out, two classes", searched, lambda: floats(k=2), n_jobs=2)
 add("leave-one-out, log loss", searched, floats, scoring="neg_log_loss")
-add("leave-one-out, default grid", searched, lambda: floats(n=40, k=2), **dict.fromkeys(SIZES, "auto"))
+add("leave-one-out, default grid", searched, lambda: floats(n=40, k=2), **DEFAULT_GRID)
 add("3 folds", searched, floats, cv=3)
 add("3 folds, balanced accuracy", searched, floats, cv=3, scoring="balanced_accuracy")
 add("3 folds, weighted classes", searched, floats, cv=3, class_weight={0: 0.5, 3: 2})

@@ -14,7 +14,7 @@ from sklearn.datasets import dump_svmlight_file
 
 from flybloom import FlyBloomClassifier, distributed, read_blocks, train
 from flybloom.blocks import array_files, arrays, csv_files, csv_ranges, frames, parquet_files
-from flybloom.distributed._source import collections
+from flybloom.distributed._source import collections, fit_source
 from flybloom.exceptions import SourceError
 from test_blocks import gathered
 
@@ -104,9 +104,9 @@ def test_models_and_their_files_are_those_of_a_single_process(frame, tmp_path, n
     """From every kind of file, whatever the labels look like."""
     FILES[name](frame, tmp_path / name)
     blocks = read_blocks(tmp_path / name, target_of(name))
-    rows, labels = collections(blocks)
+    rows, _ = collections(blocks)
     alone = train(clone(MODEL), blocks, target_of(name))
-    assert_same_file(distributed.fit(clone(MODEL), rows, labels), alone, tmp_path)
+    assert_same_file(fit_source(clone(MODEL), blocks), alone, tmp_path)
     X, _ = gathered(blocks)
     assert_array_equal(np.asarray(distributed.predict(alone, rows).compute()), alone.predict(_named(X, blocks)))
 

@@ -52,7 +52,7 @@ class FlyClassifier(base.MiniBatchClassifier):
     >>> from river import datasets, evaluate, metrics
     >>> from flybloom.river import FlyClassifier
     >>> evaluate.progressive_val_score(datasets.Phishing(), FlyClassifier(), metrics.Accuracy())
-    Accuracy: 8...%
+    Accuracy: 9...%
     """
 
     def __init__(self, model: Any = None, warm_up: int = 400, missing: float | None = None) -> None:

@@ -225,7 +225,7 @@ def test_predict_writes_what_the_library_predicts(frame, data, model, tmp_path):
 
 def test_a_prediction_that_fails_leaves_no_file(frame, model, tmp_path):
     """Not even a part of one."""
-    frame.assign(p3=np.where(frame.index > 1000, np.nan, 1)).to_csv(tmp_path / "bad.csv", index=False)
+    frame.assign(p3=np.where(frame.index > 1000, np.inf, 1)).to_csv(tmp_path / "bad.csv", index=False)
     before = set(tmp_path.iterdir())
     options = ["-o", tmp_path / "out.csv", "--block-rows", "400", "--strict"]
     assert "column 'p3' has" in run("predict", model, tmp_path / "bad.csv", *options, code=3)

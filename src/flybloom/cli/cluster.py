@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from flybloom.cli.errors import blaming
@@ -28,19 +27,11 @@ def require() -> None:
 
 def train(model: CountingEstimator, blocks: Blocks, address: str, *, progress: bool) -> None:
     """Learn from a source on a cluster; the model equals the one of a single machine, bit for bit."""
-    from flybloom import distributed  # noqa: PLC0415 - heavy, and an extra
-    from flybloom.distributed._session import connect  # noqa: PLC0415
-    from flybloom.distributed._source import collections  # noqa: PLC0415
+    from flybloom.distributed._session import connect  # noqa: PLC0415 - heavy, and an extra
+    from flybloom.distributed._source import fit_source  # noqa: PLC0415
 
     with connect(address):
-        rows, labels = collections(blocks)
-        distributed.fit(model, rows, labels, progress=progress)
-    first_index = blocks.schema()["first_index"]
-    if first_index is not None:
-        with model.reading_learned() as learned:
-            pass
-        encoder = learned.hasher.encoder.counted_from(first_index)
-        model.with_learned(learned._replace(hasher=replace(learned.hasher, encoder=encoder)))
+        fit_source(model, blocks, progress=progress)
 
 
 def tables(made: Predictions, blocks: Blocks, address: str) -> Iterator[Any]:

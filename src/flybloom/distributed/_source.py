@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import dask
@@ -15,6 +16,7 @@ from flybloom._internal.validation import NamedRows
 from flybloom.blocks import Blocks
 from flybloom.blocks.labels import AS_GIVEN, TEXT
 from flybloom.blocks.parts import FilePart
+from flybloom.estimators.counting import CountingEstimator
 
 
 def collections(blocks: Blocks) -> tuple[Any, Any]:
@@ -35,6 +37,35 @@ def collections(blocks: Blocks) -> tuple[Any, Any]:
     """
     pieces = pieces_of(blocks)
     return _frames(blocks, pieces) if blocks.schema()["names"] is not None else _arrays(blocks, pieces)
+
+
+def fit_source(model: CountingEstimator, blocks: Blocks, *, progress: bool = False) -> CountingEstimator:
+    """Learn from a source; the model, and its file, are those of a single machine.
+
+    Parameters
+    ----------
+    model : estimator
+        What learns; it is fitted in place.
+    blocks : Blocks
+        What `read_blocks` returns.
+    progress : bool, default=False
+        Whether a bar is shown.
+
+    Returns
+    -------
+    estimator
+        The model itself.
+    """
+    from flybloom import distributed  # noqa: PLC0415 - which imports this module
+
+    distributed.fit(model, *collections(blocks), progress=progress)
+    first_index = blocks.schema()["first_index"]
+    if first_index is not None:  # collections cannot tell where their files begin to count
+        with model.reading_learned() as learned:
+            encoder = learned.hasher.encoder.counted_from(first_index)
+            counted = learned._replace(hasher=replace(learned.hasher, encoder=encoder))
+        model.with_learned(counted)
+    return model
 
 
 def pieces_of(blocks: Blocks) -> list[Blocks]:
