@@ -1,12 +1,12 @@
 """FlyRidgeClassifier as it comes against nearest neighbours and boosted trees, on every tabular data set.
 
 10-fold, shuffled, stratified; everything, scaling included, is learned inside the folds. Sets of more than 10 000 rows
-are cut to 10 000, drawn once. Neighbours are 5, of standardised, raw and unit rows. Each result is kept in
-benchmarks/results/pairs_accuracy.json as soon as it is there, and not measured again unless `--anew` names its model.
+are cut to 10 000, drawn once. Neighbours are 5, of standardised, raw and unit rows, and of columns weighed by their
+relevance. Each result is kept in benchmarks/results/pairs_accuracy.json as soon as it is there, and not measured again unless `--anew` names its model.
 Prints a line for each set, then the medians of 1 - a / a_knn for groups A and B with Digits; negative is better.
 `--quick` takes at most 5000 rows of each set and 3 of the 10 folds, and keeps that in pairs_accuracy_quick.json.
 
-    python benchmarks/pairs_accuracy.py [--models pairs,standard,raw,unit,trees] [--anew pairs] [--quick]
+    python benchmarks/pairs_accuracy.py [--models pairs,standard,raw,unit,helped,trees] [--anew pairs] [--quick]
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 
 from datasets import NAMED, load, tabular
-from flybloom import FlyRidgeClassifier
+from flybloom import FlyRidgeClassifier, RelevanceScaler
 
 RESULTS = Path(__file__).parent / "results"
 FOLDS = StratifiedKFold(10, shuffle=True, random_state=0)
@@ -38,7 +38,13 @@ MODELS: dict[str, Callable[[], Any]] = {
     "standard": lambda: make_pipeline(StandardScaler(), KNeighborsClassifier()),
     "raw": lambda: make_pipeline(KNeighborsClassifier()),
     "unit": lambda: make_pipeline(Normalizer(), KNeighborsClassifier()),
+    "helped": lambda: make_pipeline(RelevanceScaler(), KNeighborsClassifier()),  # neighbours with the same help
     "trees": lambda: HistGradientBoostingClassifier(random_state=0),
+}
+AGAINST = {
+    "standardised 5-NN": ("standard",),
+    "the best of 5-NN": ("standard", "raw", "unit"),
+    "5-NN by relevance": ("helped",),
 }
 
 
@@ -92,18 +98,20 @@ def main() -> None:
             found = kept.setdefault(name, {"n": len(y), "d": X.shape[1]})
             found[model] = fold_accuracy(MODELS[model], X, y, n_folds)
             path.write_text(json.dumps(kept, indent=1))
-    print("| data set | n | d | pairs | 5-NN, standardised | raw | unit | boosted trees |\n|---|" + 7 * "---:|")
+    print(
+        "| data set | n | d | pairs | 5-NN, standardised | raw | unit | by relevance | boosted trees |\n|---|"
+        + 8 * "---:|"
+    )
     for name in names:
         found = kept.get(name, {})
         figures = [f"{found[model][0]:.4f}" if model in found else "" for model in MODELS]
         print(f"| {name} | {found.get('n')} | {found.get('d')} | {' | '.join(figures)} |")
-    for of in ("pairs", "trees"):
-        for against in (("standard",), ("standard", "raw", "unit")):
+    for of in ("pairs", "helped", "trees"):
+        for words, against in AGAINST.items():
             values = losses(kept, of, against)
             if values:
                 middle, mean = np.median(values), np.mean(values)
-                best = "the best of 5-NN" if len(against) > 1 else "standardised 5-NN"
-                print(f"{of} against {best}, {len(values)} sets: median {middle:+.4f}, mean {mean:+.4f}")
+                print(f"{of} against {words}, {len(values)} sets: median {middle:+.4f}, mean {mean:+.4f}")
 
 
 if __name__ == "__main__":
