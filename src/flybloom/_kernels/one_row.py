@@ -126,7 +126,7 @@ def rough_candidates(values: Array, connections: Array, signs: Array, m: int, rh
         total[0] = 0
         for k in range(s):
             total[0] += values[connections[j // OCTET, k, j % OCTET]]
-        keys[i] = ((bits[0] ^ ((bits[0] >> 31) & 0x7FFFFFFF)) << 32) | (0xFFFFFFFF - j)
+        keys[i] = (np.int64(bits[0] ^ ((bits[0] >> 31) & 0x7FFFFFFF)) << 32) | (0xFFFFFFFF - j)
     return n
 
 
