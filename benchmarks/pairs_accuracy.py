@@ -2,7 +2,8 @@
 
 10-fold, shuffled, stratified; everything, scaling included, is learned inside the folds. Sets of more than 10 000 rows
 are cut to 10 000, drawn once. Neighbours are 5, of standardised, raw and unit rows, and of columns weighed by their
-relevance. Each result is kept in benchmarks/results/pairs_accuracy.json as soon as it is there, and not measured again unless `--anew` names its model.
+relevance. Each result is kept in benchmarks/results/pairs_accuracy.json as soon as it is there, and not measured again
+unless `--anew` names its model.
 Prints a line for each set, then the medians of 1 - a / a_knn for groups A and B with Digits; negative is better.
 `--quick` takes at most 5000 rows of each set and 3 of the 10 folds, and keeps that in pairs_accuracy_quick.json.
 
