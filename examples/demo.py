@@ -95,6 +95,7 @@ def what_others_cannot() -> list[list[str]]:
         "add two models of half the rows; equal to fit": (lambda: halves[0] + halves[1], whole),
         "forget 100 rows; equal to never having met them": (lambda: other.forget(X[:100], y[:100]), but_some),
     }
+    (learned(slice(0, 300)) + learned(slice(300, 600))).forget(X[:9], y[:9]).partial_fit(X[:9], y[:9])  # compiles
     rows = [["exactly", "ms", "same bits"]]
     for name, (do, expected) in deeds.items():
         start = time.perf_counter()
