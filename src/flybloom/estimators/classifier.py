@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy import sparse
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Novelty, Scaling, Size, WarmUp, Winners
@@ -439,9 +438,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
 
             def divide(block: slice, winners: Winners) -> None:
                 codes = scorer.most_familiar(winners, hasher.projection.seed) if given is None else given[block]
-                rows = hasher.encoder.encode(X[block])
-                rows = rows.toarray() if sparse.issparse(rows) else rows
-                rows = rows.astype(np.float32) if rows.dtype.kind == "f" else rows
+                rows = hasher.encoder.encode_dense(X[block])
                 shares = explanation.feature_shares(
                     rows, winners, codes, connections, signs, table, weights, of_familiarity=kind == "familiarity"
                 )

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from flybloom._internal.typing import Array, Winners
 from flybloom._internal.validation import check_rows
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.linear_weights import LinearWeights, linear_scores, padded
-from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator
+from flybloom.estimators.base import HASH_PARAMETERS
+from flybloom.estimators.fixed import FixedClassifier
 from flybloom.estimators.linear_scores import LinearScores
 from flybloom.files.model_file import Parts
 
 
-class FrozenClassifier(LinearScores, ClassifierMixin, FlyEstimator):  # type: ignore[misc]
+class FrozenClassifier(LinearScores, FixedClassifier):
     """What `FlyRidgeClassifier.freeze` returns: the same predictions, from the weights alone.
 
     It has no counts, so it cannot learn, merge or forget. Its file is that much smaller.
@@ -151,15 +151,3 @@ class FrozenClassifier(LinearScores, ClassifierMixin, FlyEstimator):  # type: ig
             msg = "it does not say how it hashes"
             raise ValueError(msg)
         return self.with_weights(hasher, *LinearWeights.from_parts(hasher.n_components, facts, arrays))
-
-    def __sklearn_tags__(self) -> Any:
-        """Sparse rows are fine where nothing is centred."""
-        tags = super(FlyEstimator, self).__sklearn_tags__()
-        hasher = self._hasher
-        tags.input_tags.sparse = hasher is None or hasher.encoder.takes_sparse
-        return tags
-
-    @property
-    def _hasher(self) -> Hasher | None:
-        """How rows are hashed; None before there is anything to predict with."""
-        return self.__dict__.get("_fitted_hasher")

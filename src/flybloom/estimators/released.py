@@ -8,17 +8,17 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Novelty, Winners
 from flybloom._internal.validation import check_rows
 from flybloom.core.counts.columns import align_columns, check_table, narrowest, unite
-from flybloom.core.counts.label_json import labels_from_json, labels_to_json
+from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights
 from flybloom.core.readout.scorer import Scorer
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, read_only
+from flybloom.estimators.fixed import FixedClassifier
 from flybloom.estimators.novelty_scores import NoveltyScores
 from flybloom.exceptions import PrivacyError
 from flybloom.files.model_file import Parts
@@ -28,7 +28,7 @@ LARGEST = 2**61
 MAX_DECAY = 0.4
 
 
-class ReleasedClassifier(NoveltyScores, ClassifierMixin, FlyEstimator):  # type: ignore[misc]
+class ReleasedClassifier(NoveltyScores, FixedClassifier):
     """What `FlyBloomClassifier.release` returns: counts with noise, which tell hardly anything of any row.
 
     Whatever is done with it is private as well, because it has not seen the rows: scoring, sums, any `decay`. It has no
@@ -342,11 +342,7 @@ class ReleasedClassifier(NoveltyScores, ClassifierMixin, FlyEstimator):  # type:
         ReleasedClassifier
             The release itself.
         """
-        try:
-            classes = labels_from_json(facts.get("classes"))
-        except (ValueError, TypeError, OverflowError) as error:
-            msg = f"its classes are wrong ({error})"
-            raise ValueError(msg) from error
+        classes = classes_from_facts(facts)
         releases, lowest = facts.get("releases"), facts.get("lowest")
         if hasher is None or set(arrays) != {"counts"} or classes.size == 0:
             msg = "its counts are not one whole number for each component and class"
@@ -359,18 +355,6 @@ class ReleasedClassifier(NoveltyScores, ClassifierMixin, FlyEstimator):  # type:
             msg = "it does not say what it cost"
             raise ValueError(msg)
         return self.with_counts(hasher, classes, table.astype(np.int64) + lowest, tuple(map(Spent.from_json, releases)))
-
-    def __sklearn_tags__(self) -> Any:
-        """Sparse rows are fine where nothing is centred."""
-        tags = super(FlyEstimator, self).__sklearn_tags__()
-        hasher = self._hasher
-        tags.input_tags.sparse = hasher is None or hasher.encoder.takes_sparse
-        return tags
-
-    @property
-    def _hasher(self) -> Hasher | None:
-        """How rows are hashed; None before there is anything to predict with."""
-        return self.__dict__.get("_fitted_hasher")
 
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot say as well."""

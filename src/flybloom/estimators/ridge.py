@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
@@ -318,9 +317,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
 
             def divide(block: slice, winners: Winners) -> None:
                 codes = ridge.scores(winners, shift).argmax(axis=1) if given is None else given[block]
-                rows = hasher.encoder.encode(X[block])
-                rows = rows.toarray() if sparse.issparse(rows) else rows
-                rows = rows.astype(np.float32) if rows.dtype.kind == "f" else rows
+                rows = hasher.encoder.encode_dense(X[block])
                 shares = explanation.feature_shares(
                     rows, winners, codes, connections, signs, places, table, of_familiarity=False
                 )

@@ -24,7 +24,7 @@ from flybloom.core.counts.columns import (
     unknown_among,
     unpacked,
 )
-from flybloom.core.counts.label_json import labels_from_json, labels_to_json
+from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
 from flybloom.exceptions import NeverLearnedError
 from flybloom.loops import loops
 
@@ -200,11 +200,7 @@ class ClassCounts(Counts):
     @classmethod
     def from_parts(cls, n_components: int, n_winners: int, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
         """Return the counts, after adding everything up."""
-        try:
-            classes = labels_from_json(facts.get("classes"))
-        except (ValueError, TypeError, OverflowError) as error:
-            msg = f"its classes are wrong ({error})"
-            raise ValueError(msg) from error
+        classes = classes_from_facts(facts)
         rows = facts.get("class_count")
         if not (
             isinstance(rows, list)

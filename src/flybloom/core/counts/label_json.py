@@ -43,6 +43,15 @@ def labels_from_json(stored: Any) -> Array:
     return labels
 
 
+def classes_from_facts(facts: dict[str, Any]) -> Array:
+    """Return the classes of a file, whose facts hold them; ValueError that says so where there can be none."""
+    try:
+        return labels_from_json(facts.get("classes"))
+    except (ValueError, TypeError, OverflowError) as error:
+        msg = f"its classes are wrong ({error})"
+        raise ValueError(msg) from error
+
+
 def _numbers(values: list[Any], name: Any) -> Array:
     """Return labels that are numbers or bools."""
     dtype = NUMBERS.get(name) if isinstance(name, str) else None

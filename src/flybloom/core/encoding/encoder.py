@@ -73,6 +73,12 @@ class Encoder:
             rows = step.apply(rows)
         return rows if keeps_missing or rows.dtype.kind != "f" else without_missing(rows)
 
+    def encode_dense(self, rows: Features) -> Array:
+        """Return rows as they are hashed, and in the type, as an array even where they are sparse."""
+        encoded = self.encode(rows)
+        dense: Array = encoded.toarray() if issparse(encoded) else encoded
+        return dense.astype(np.float32) if dense.dtype.kind == "f" else dense
+
     def traced_back(self, shares: Array, *, signed: bool = False) -> Array:
         """Return what belongs to each feature, of what belongs to each column that is hashed, row by row."""
         for step in reversed(self.steps):

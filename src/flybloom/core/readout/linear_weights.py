@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flybloom._internal.typing import Array, Winners
-from flybloom.core.counts.label_json import labels_from_json, labels_to_json
+from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
 from flybloom.loops import loops
 
 LANES = 16  # classes that are added up together: as many float32 as a cache line has
@@ -35,11 +35,7 @@ class LinearWeights(NamedTuple):
     @staticmethod
     def from_parts(n_components: int, facts: dict[str, Any], arrays: dict[str, Array]) -> LinearWeights:
         """Return the weights that a file holds; ValueError where there can be none."""
-        try:
-            classes = labels_from_json(facts.get("classes"))
-        except (ValueError, TypeError, OverflowError) as error:
-            msg = f"its classes are wrong ({error})"
-            raise ValueError(msg) from error
+        classes = classes_from_facts(facts)
         weights, intercept, temperature = arrays.get("weights"), arrays.get("intercept"), facts.get("temperature")
         if (
             set(arrays) != {"weights", "intercept"}
