@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from flybloom._kernels import linear
+from flybloom.core._kernels import linear
 from flybloom.core.hashing.projection import Projection
 from flybloom.core.readout import linear_weights
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from flybloom._kernels import pairs
+from flybloom.core._kernels import pairs
 
 SHAPES = [(1024, 64), (4096, 64), (4096, 128), (4096, 512), (8192, 256), (8192, 512)]  # m, rho
 ROUNDS = 7

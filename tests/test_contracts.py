@@ -26,7 +26,7 @@ REFUSED = [  # who must not import what
     ("flybloom._internal.html_page", "matplotlib"),
     ("flybloom.paper.experiments.noise", "flybloom.paper.experiments.vision"),
     ("flybloom.paper.experiments.noise", "flybloom.paper.registry"),  # and through it all others
-    ("flybloom._kernels.score", "flybloom._kernels.winners"),
+    ("flybloom.core._kernels.score", "flybloom.core._kernels.winners"),
     ("flybloom.distributed._worker", "dask"),
     ("flybloom.core.readout.filters", "flybloom.core.hashing.projection"),
     ("flybloom.core.counts.by_age", "flybloom.core.encoding.standardise"),
@@ -34,7 +34,7 @@ REFUSED = [  # who must not import what
     ("flybloom.core.counts.by_age", "flybloom._internal.validation"),
     ("flybloom.cli.commands.learn", "flybloom.cli.commands.train"),
     ("flybloom.cli.app", "numba"),
-    ("flybloom.learning.checkpoint", "pandas"),
+    ("flybloom.estimators.learning.checkpoint", "pandas"),
 ]
 
 

@@ -408,7 +408,7 @@ if sys.argv[1] == "full":
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 import numpy as np
-from flybloom import _kernels
+from flybloom.core import _kernels
 table, rows = np.zeros((4, 2), np.int32), np.zeros(2, np.int64)
 _kernels.count.add_counts(np.zeros((1, 2), np.uint32), np.zeros(1, np.int64), np.ones(1, np.int64), table, rows)
 assert table.sum() == 2

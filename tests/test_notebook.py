@@ -17,8 +17,7 @@ X, y = load_digits(return_X_y=True)
 model = flybloom.FlyBloomClassifier(1024, n_winners=16, random_state=0).fit(X, y)
 model
 
-from flybloom.progress import progress
-with progress(len(X)) as on_progress:
+with flybloom.progress(len(X)) as on_progress:
     flybloom.train(model, (X, y), "y", on_progress=on_progress)
 
 _ = flybloom.FlyBloomClassifierCV(256, n_winners=8, verbose=True, random_state=0).fit(X[:200], y[:200])

@@ -18,10 +18,11 @@ X = np.random.default_rng(0).standard_normal((80, 6)); y = np.arange(80) % 2
 flybloom.FlyBloomClassifier(random_state=0).fit(X, y).predict(X)
 """
 COMPILED = """
-import importlib, pkgutil, flybloom._kernels
-names = [module.name for module in pkgutil.iter_modules(flybloom._kernels.__path__) if not module.name.startswith("_")]
+import importlib, pkgutil
+from flybloom.core import _kernels
+names = [module.name for module in pkgutil.iter_modules(_kernels.__path__) if not module.name.startswith("_")]
 kernels = [
-    kernel for module in [importlib.import_module("flybloom._kernels." + name) for name in names]
+    kernel for module in [importlib.import_module("flybloom.core._kernels." + name) for name in names]
     for kernel in vars(module).values() if hasattr(kernel, "signatures")
 ]
 """
@@ -80,7 +81,7 @@ def test_import_is_light_and_compiles_nothing():
     code = f"""
 import sys, sklearn.model_selection
 before = set(sys.modules)
-import flybloom, flybloom.blocks, flybloom.learning.train
+import flybloom, flybloom.blocks, flybloom.estimators.learning.train
 assert flybloom.FlyBloomClassifier and flybloom.FlyBloomClassifierCV and flybloom.FlyBloomNovelty and flybloom.load
 heavy = {{"dask", "distributed", "matplotlib", "numba", "pandas", "polars", "pyarrow", "rich", "typer"}}
 found = heavy & (set(sys.modules) - before)

@@ -8,7 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from flybloom import FlyBloomClassifier, FlyHash, FlyRidgeClassifier, loops, predictor
+from flybloom import FlyBloomClassifier, FlyHash, FlyRidgeClassifier, predictor
+from flybloom.core._kernels import _choice as loops
 from flybloom.exceptions import ModelFileError
 
 ENCODINGS = ["auto", "none", "standard", "bins", "rotation+relevance", "bins+relevance"]

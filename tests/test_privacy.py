@@ -10,8 +10,8 @@ from numpy.testing import assert_array_equal
 
 import flybloom
 from flybloom import Encoding, FlyBloomClassifier, ReleasedClassifier
+from flybloom.core.files.safetensors_file import read_file, write_file
 from flybloom.exceptions import IncompatibleHashError, ModelFileError, PrivacyError
-from flybloom.files.safetensors_file import read_file, write_file
 from laws.strategies import labelled_rows
 
 pytest.importorskip("opendp")

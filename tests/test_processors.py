@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash
-from flybloom._kernels import _float_register
+from flybloom.core._kernels import _float_register
 
 ROWS = {scale: np.random.default_rng(0).standard_normal((120, 12)) * scale for scale in (1e-40, 1e-306, 1.0)}
 LABELS = np.arange(120) % 3

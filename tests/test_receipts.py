@@ -7,8 +7,8 @@ import pytest
 
 import flybloom
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier
+from flybloom.core.files.receipt import Receipt, snapshot, verify
 from flybloom.exceptions import NeverLearnedError, ReceiptError
-from flybloom.files.receipt import Receipt, snapshot, verify
 
 
 @pytest.fixture(params=[FlyBloomClassifier, FlyRidgeClassifier])

@@ -202,7 +202,7 @@ def test_many_rows_are_counted_a_block_at_a_time(digits, monkeypatch):
     """Whatever the size of the blocks that pairs are counted in, and with threads."""
     X, y = digits
     whole = small().fit(X, y)
-    monkeypatch.setattr(flybloom._kernels.pairs, "LARGE_BLOCK", 50)
+    monkeypatch.setattr(flybloom.core._kernels.pairs, "LARGE_BLOCK", 50)
     for n_jobs in (1, 2):
         blocks = small(n_jobs=n_jobs).fit(X, y)
         assert_array_equal(blocks.pair_counts_, whole.pair_counts_)

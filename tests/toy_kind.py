@@ -6,8 +6,8 @@ import numpy as np
 
 from flybloom._internal.typing import Array
 from flybloom.core.counts.by_class import ClassCounts
+from flybloom.core.files.registry import register
 from flybloom.estimators.counting import CountingEstimator
-from flybloom.files.registry import register
 
 
 class HourCounts(ClassCounts):

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from flybloom.blocks import read_blocks
     from flybloom.core.encoding.encoding import Encoding
+    from flybloom.core.files.model_file import load
     from flybloom.estimators.classifier import FlyBloomClassifier
     from flybloom.estimators.densify import Densify
     from flybloom.estimators.fly_hash import FlyHash
     from flybloom.estimators.frozen import FrozenClassifier
+    from flybloom.estimators.learning.progress import progress
+    from flybloom.estimators.learning.train import train
     from flybloom.estimators.novelty import FlyBloomNovelty
     from flybloom.estimators.open_set import OpenSetClassifier
     from flybloom.estimators.released import ReleasedClassifier
@@ -20,8 +23,6 @@ if TYPE_CHECKING:
     from flybloom.estimators.transformers import RelevanceScaler, SoftBins
     from flybloom.estimators.tuning import FlyBloomClassifierCV
     from flybloom.estimators.window import SlidingWindow
-    from flybloom.files.model_file import load
-    from flybloom.learning.train import train
 
 __all__ = [
     "Densify",
@@ -38,6 +39,7 @@ __all__ = [
     "SlidingWindow",
     "SoftBins",
     "load",
+    "progress",
     "read_blocks",
     "train",
 ]
@@ -58,9 +60,10 @@ _MODULES = {
     "RelevanceScaler": "flybloom.estimators.transformers",
     "SlidingWindow": "flybloom.estimators.window",
     "SoftBins": "flybloom.estimators.transformers",
-    "load": "flybloom.files.model_file",
+    "load": "flybloom.core.files.model_file",
+    "progress": "flybloom.estimators.learning.progress",
     "read_blocks": "flybloom.blocks",
-    "train": "flybloom.learning.train",
+    "train": "flybloom.estimators.learning.train",
 }
 
 

@@ -17,12 +17,12 @@ import numpy as np
 from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Winners
 from flybloom.core.counts.by_class import ClassCounts
+from flybloom.core.files.envelope import damaged, hasher_of, open_file
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.decay import AUTO, decay_of
 from flybloom.core.readout.linear_weights import LinearWeights, linear_scores, padded
 from flybloom.core.readout.scorer import Scorer
 from flybloom.exceptions import ModelFileError
-from flybloom.files.envelope import damaged, hasher_of, open_file
 
 __all__ = ["Predictor", "load"]
 

@@ -49,9 +49,9 @@ def fuzz(target: str, folder: Path, options: list[str]) -> None:
     """Fuzz one target, in this process, for ever or as the options say."""
     import atheris  # noqa: PLC0415 - needed here only
 
-    with atheris.instrument_imports(include=["flybloom.files", "flybloom.blocks", "flybloom.core"]):
+    with atheris.instrument_imports(include=["flybloom.core.files", "flybloom.blocks", "flybloom.core"]):
         import flybloom  # noqa: PLC0415
-        import flybloom.files.safetensors_file  # noqa: PLC0415
+        import flybloom.core.files.safetensors_file  # noqa: PLC0415
         from flybloom.exceptions import ModelFileError, SourceError  # noqa: PLC0415
     from mutations import repaired_if_possible, sample_files  # noqa: PLC0415
 

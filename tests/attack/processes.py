@@ -31,7 +31,7 @@ N_ROWS = 6000
 
 def sources(folder: Path) -> dict[str, Any]:
     """Folders of files whose types differ or not, and the model of each, learned without a kill."""
-    PROCESSES.set_forkserver_preload(["flybloom.learning.train", "pyarrow.parquet", "numba"])
+    PROCESSES.set_forkserver_preload(["flybloom.estimators.learning.train", "pyarrow.parquet", "numba"])
     rng = np.random.default_rng(0)
     import pyarrow as pa  # noqa: PLC0415 - an extra
     from pyarrow import parquet  # noqa: PLC0415

@@ -122,10 +122,10 @@ def test_an_interrupt_is_said_in_a_word(monkeypatch):
     def out_of_memory(_path):
         raise MemoryError
 
-    monkeypatch.setattr("flybloom.files.model_file.load_in_training", interrupted)
+    monkeypatch.setattr("flybloom.core.files.model_file.load_in_training", interrupted)
     result = run("inspect", "m.fly")
     assert (result.exit_code, result.output) == (130, "Interrupted.\n")
-    monkeypatch.setattr("flybloom.files.model_file.load_in_training", out_of_memory)
+    monkeypatch.setattr("flybloom.core.files.model_file.load_in_training", out_of_memory)
     assert run("inspect", "m.fly").output.startswith("Error: not enough memory.")
     assert EXIT_CODES[KeyboardInterrupt] == cli.INTERRUPTED
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom._kernels.certify import holds, interval_sums
+from flybloom.core._kernels.certify import holds, interval_sums
 from flybloom.core.hashing.projection import Projection
 
 

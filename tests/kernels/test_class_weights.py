@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom._kernels import class_weights as kernels
-from flybloom._kernels.count import add_counts
+from flybloom.core._kernels import class_weights as kernels
+from flybloom.core._kernels.count import add_counts
 from flybloom.core.readout import filters
 from flybloom.core.readout.leave_one_out import LeaveOneOut
 from flybloom.core.readout.scorer import Scorer

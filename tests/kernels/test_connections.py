@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom._kernels.connections import philox
+from flybloom.core._kernels.connections import philox
 from flybloom.core.hashing.projection import Projection
 
 # known answers that come with Random123, the library of the authors of Philox

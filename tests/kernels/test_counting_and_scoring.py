@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom._kernels.count import add_counts, take_counts
+from flybloom.core._kernels.count import add_counts, take_counts
 from flybloom.core.counts.base import UNASKED
 from flybloom.core.counts.columns import align_columns, count_dtype
 from flybloom.core.readout import filters

@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from scipy.linalg import hadamard
 
 import reference
-from flybloom import _kernels
+from flybloom.core import _kernels
 
 SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 512]
 

@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from flybloom._kernels.explain import add_profiles, add_shares
-from flybloom._kernels.recovery import recovered_novelty
-from flybloom._kernels.score import novelty
-from flybloom._kernels.similarity import add_products
+from flybloom.core._kernels.explain import add_profiles, add_shares
+from flybloom.core._kernels.recovery import recovered_novelty
+from flybloom.core._kernels.score import novelty
+from flybloom.core._kernels.similarity import add_products
 from flybloom.core.readout.leave_one_out import LeaveOneOut
 from flybloom.core.readout.weight_table import decay_table, table_by_class
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom._kernels import linear
+from flybloom.core._kernels import linear
 from flybloom.core.readout.linear_weights import padded, rounded
 
 

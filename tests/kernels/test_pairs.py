@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom._kernels import count, pairs
-from flybloom._kernels._jit import JIT_IS_OFF
+from flybloom.core._kernels import count, pairs
+from flybloom.core._kernels._jit import JIT_IS_OFF
 
 MOST_COMPONENTS = 90 if JIT_IS_OFF else 1200  # the fast ones are three tiles, the last of them not whole
 

@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from flybloom import _kernels, _plain, loops
+from flybloom.core import _kernels
+from flybloom.core._kernels import _choice as loops
+from flybloom.core._kernels import _plain
 from flybloom.core.hashing.projection import Projection, window_sides
 from flybloom.core.readout.linear_weights import padded, rounded
 

@@ -8,8 +8,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 import reference
-from flybloom._kernels._jit import JIT_IS_OFF
-from flybloom._kernels.winners import _cut, _divide, _sort_octet
+from flybloom.core._kernels._jit import JIT_IS_OFF
+from flybloom.core._kernels.winners import _cut, _divide, _sort_octet
 from flybloom.core.hashing.projection import Projection
 
 # n, d, m, s, rho: one row, narrow and wide strips, several blocks; one component, one feature; all win; guessed limits

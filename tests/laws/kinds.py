@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier
+from flybloom.core.files.registry import estimator_of, known_kinds
 from flybloom.estimators.counting import CountingEstimator
-from flybloom.files.registry import estimator_of, known_kinds
 from toy_kind import HourModel
 
 

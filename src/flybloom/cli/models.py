@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def load_any(path: Path) -> tuple[Any, dict[str, Any] | None]:
     """Return what is in a model file, and how far its training had come, if it is a checkpoint."""
-    from flybloom.files.model_file import load_in_training  # noqa: PLC0415 - heavy
+    from flybloom.core.files.model_file import load_in_training  # noqa: PLC0415 - heavy
 
     try:
         return load_in_training(path)

@@ -31,7 +31,7 @@ Model = TypeVar("Model")
 
 def new_model(kind: Kind, settings: dict[str, Any], given: set[str]) -> CountingEstimator:
     """Return a model of a kind, with those of the settings that it has; others must not be given."""
-    from flybloom.files.registry import estimator_of  # noqa: PLC0415 - heavy
+    from flybloom.core.files.registry import estimator_of  # noqa: PLC0415 - heavy
 
     wrong = tuple(name for name, kinds in FOR_KINDS.items() if kind not in kinds)
     refuse_together(given, f"--kind {kind.value}", wrong)

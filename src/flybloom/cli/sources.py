@@ -14,8 +14,8 @@ from flybloom.cli.console import note
 from flybloom.cli.errors import blaming, in_options
 from flybloom.cli.options import names
 from flybloom.cli.reading import Reading
+from flybloom.estimators.learning.progress import progress
 from flybloom.exceptions import SourceError
-from flybloom.progress import progress
 
 if TYPE_CHECKING:
     from flybloom._internal.typing import Array, Features

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, Features, Weights
 from flybloom._internal.validation import check_new_rows, check_rows, check_weights
+from flybloom.core import _kernels
 from flybloom.core.counts.base import Counts
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import MAX_WEIGHED, AutoEncoding, Wanted

@@ -15,9 +15,9 @@ from flybloom._internal.typing import Array, Scaling
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding, Wanted, wanted_encoding
 from flybloom.core.encoding.standardise import Standardise
+from flybloom.core.files import model_file
+from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.files import model_file
-from flybloom.files.model_file import Parts
 
 MAX_REMEMBERED = 256  # settings that were checked and found right
 

@@ -11,11 +11,13 @@ from threading import get_ident
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, CountTable, Features, WarmUp
 from flybloom._internal.validation import check_labels, check_rows, check_weights, resolve_seed
+from flybloom.core import _kernels
 from flybloom.core.counts.base import Counts, Won
 from flybloom.core.counts.shared import Shared, SharedOnDemand
+from flybloom.core.files.held_rows import HELD_ARRAYS, held_from_parts, held_to_parts
+from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.readout.novel_share import novel_share
@@ -23,8 +25,6 @@ from flybloom.core.recipe import Block, Held, Learned, Learning, Recipe
 from flybloom.estimators.base import FlyEstimator, read_only
 from flybloom.estimators.learned_page import as_html, learned_facts
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
-from flybloom.files.held_rows import HELD_ARRAYS, held_from_parts, held_to_parts
-from flybloom.files.model_file import Parts
 
 AUTO_WARM_UP = 400  # rows, see docs/encodings.md
 

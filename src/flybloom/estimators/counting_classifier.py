@@ -14,12 +14,12 @@ from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.pairs import PairCounts
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.relevance import Relevance
+from flybloom.core.files.receipt import Receipt, snapshot
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, require_weights_for
 from flybloom.core.recipe import Learned
 from flybloom.estimators.base import read_only
 from flybloom.estimators.counting import CountingEstimator
-from flybloom.files.receipt import Receipt, snapshot
 
 Counted = TypeVar("Counted", ClassCounts, PairCounts)
 

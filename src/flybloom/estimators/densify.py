@@ -10,11 +10,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from flybloom import _kernels
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.sklearn_compat import fit_context
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import resolve_seed, unchanged_on_error
+from flybloom.core import _kernels
 
 WORD_BITS = 64
 

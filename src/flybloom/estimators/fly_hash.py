@@ -12,11 +12,11 @@ from flybloom._internal.sklearn_compat import fit_context
 from flybloom._internal.typing import Scaling, Size, Winners
 from flybloom._internal.validation import check_labels, check_new_rows, check_rows, resolve_seed
 from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.recipe import Recipe
 from flybloom.estimators.base import FlyEstimator
-from flybloom.files.model_file import Parts
 
 
 class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator):  # type: ignore[misc]

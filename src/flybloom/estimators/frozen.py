@@ -8,12 +8,12 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Winners
 from flybloom._internal.validation import check_rows
+from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.linear_weights import LinearWeights, linear_scores, padded
 from flybloom.estimators.base import HASH_PARAMETERS
 from flybloom.estimators.fixed import FixedClassifier
 from flybloom.estimators.linear_scores import LinearScores
-from flybloom.files.model_file import Parts
 
 
 class FrozenClassifier(LinearScores, FixedClassifier):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import softmax
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, Novelty
+from flybloom.core import _kernels
 
 
 class NoveltyScores:

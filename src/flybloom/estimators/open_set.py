@@ -17,9 +17,9 @@ from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import unite
+from flybloom.core.files import model_file
+from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.files import model_file
-from flybloom.files.model_file import Parts, describe_inside, restore_inside
 
 
 class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

@@ -14,6 +14,7 @@ from flybloom._internal.typing import Array, Novelty, Winners
 from flybloom._internal.validation import check_rows
 from flybloom.core.counts.columns import align_columns, check_table, narrowest, unite
 from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
+from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights
 from flybloom.core.readout.scorer import Scorer
@@ -21,7 +22,6 @@ from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, read_only
 from flybloom.estimators.fixed import FixedClassifier
 from flybloom.estimators.novelty_scores import NoveltyScores
 from flybloom.exceptions import PrivacyError
-from flybloom.files.model_file import Parts
 from flybloom.privacy.budget import Spent
 
 LARGEST = 2**61

@@ -22,11 +22,11 @@ from flybloom.core.counts.base import Won
 from flybloom.core.counts.generations import NEWEST, Generations
 from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
 from flybloom.core.counts.shared import SharedOnDemand
+from flybloom.core.files import model_file
+from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.recipe import Block, joined
 from flybloom.estimators.counting import CountingEstimator
-from flybloom.files import model_file
-from flybloom.files.model_file import Parts, describe_inside, restore_inside
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from flybloom._internal.typing import Array
-from flybloom._plain.score import MIX_0, MIX_1, STEP
+from flybloom.core._kernels._plain.score import MIX_0, MIX_1, STEP
 from flybloom.core.readout.linear_weights import LinearWeights
 from flybloom.core.readout.weight_table import WeightTable
 from flybloom.export.graph import Graph, Value

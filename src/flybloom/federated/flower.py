@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from flybloom._internal.typing import Array
+from flybloom.core.files.model_file import load
 from flybloom.exceptions import IncompatibleHashError, require_extra
 from flybloom.federated.masking import MaskedSum, MaskingError, Party
 from flybloom.federated.vectors import counts_to_vector, model_of_vector
-from flybloom.files.model_file import load
 
 STAGES = ("keys", "shares", "masked", "reveal")
 

@@ -28,7 +28,7 @@ from flybloom.cli.options import (
 )
 from flybloom.cli.reading import AS_FOUND, Reading
 from flybloom.cli.sources import check_output, for_each_block, look_at, refuse_nothing
-from flybloom.progress import progress
+from flybloom.estimators.learning.progress import progress
 
 if TYPE_CHECKING:
     from flybloom.blocks import Block, Blocks

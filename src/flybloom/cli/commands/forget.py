@@ -49,7 +49,7 @@ def command(
 
     Rows that cannot have been learned are refused, and MODEL stays as it is.
     """
-    from flybloom.files.receipt import Receipt, snapshot  # noqa: PLC0415 - heavy
+    from flybloom.core.files.receipt import Receipt, snapshot  # noqa: PLC0415 - heavy
 
     before = []
     if receipt is not None:

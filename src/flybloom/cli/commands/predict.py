@@ -26,8 +26,8 @@ from flybloom.cli.options import (
 )
 from flybloom.cli.reading import AS_FOUND, Reading
 from flybloom.cli.sources import check_output, look_at
+from flybloom.estimators.learning.progress import progress
 from flybloom.exceptions import require_extra
-from flybloom.progress import progress
 
 if TYPE_CHECKING:
     from flybloom.blocks import Blocks

@@ -43,8 +43,8 @@ from flybloom.cli.options import (
 from flybloom.cli.reading import AS_FOUND, Reading
 from flybloom.cli.signals import Terminated, stopping_between_blocks
 from flybloom.cli.sources import check_output, look_at, open_source
+from flybloom.estimators.learning.progress import progress
 from flybloom.exceptions import ModelFileError
-from flybloom.progress import progress
 
 if TYPE_CHECKING:
     from flybloom.estimators.counting import CountingEstimator

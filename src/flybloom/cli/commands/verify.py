@@ -46,7 +46,7 @@ def command(
 
     Nothing is changed.
     """
-    from flybloom.files.receipt import Receipt, verify  # noqa: PLC0415 - heavy
+    from flybloom.core.files.receipt import Receipt, verify  # noqa: PLC0415 - heavy
 
     if (source is None) != (target is None):
         msg = "the rows that were forgotten need their labels: expected SOURCE and --target, or neither."

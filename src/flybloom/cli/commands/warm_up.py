@@ -78,7 +78,7 @@ def _use(model: Any, rows: Any, labels: Any) -> None:
 
 def _kernels() -> Iterator[Any]:
     """Yield all kernels that were used."""
-    from flybloom import _kernels as files  # noqa: PLC0415 - heavy
+    from flybloom.core import _kernels as files  # noqa: PLC0415 - heavy
 
     for name in sorted(files.FILES):
         for kernel in vars(import_module(f"{files.__name__}.{name}")).values():

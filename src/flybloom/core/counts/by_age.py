@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
+from flybloom.core import _kernels
 from flybloom.core.counts.base import MAX_ROWS, UNASKED, Counter, Counts
 from flybloom.core.counts.columns import (
     check_table,

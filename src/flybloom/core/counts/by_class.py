@@ -7,8 +7,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
+from flybloom.core import _kernels
+from flybloom.core._kernels._choice import loops
 from flybloom.core.counts.base import MAX_ROWS, UNASKED, Counter, Counts
 from flybloom.core.counts.columns import (
     align_columns,
@@ -26,7 +27,6 @@ from flybloom.core.counts.columns import (
 )
 from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
 from flybloom.exceptions import NeverLearnedError
-from flybloom.loops import loops
 
 MAX_NAMED = 5  # labels in a message
 

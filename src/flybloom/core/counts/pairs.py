@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from joblib import effective_n_jobs
 
-from flybloom import _kernels
 from flybloom._internal.memory import available_memory
 from flybloom._internal.typing import Array, Codes, Weights, Winners
 from flybloom._internal.uninterrupted import uninterrupted
+from flybloom.core import _kernels
 from flybloom.core.counts.base import Counter, Counts
 from flybloom.core.counts.by_class import ClassCounts, WinnerBatch
 from flybloom.core.counts.columns import count_dtype, narrowest

@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, Features, Weights
+from flybloom.core import _kernels
+from flybloom.core._kernels._choice import loops
 from flybloom.core.encoding.moments import ColumnMoments, column_moments
 from flybloom.core.encoding.step import Plan, Step
-from flybloom.loops import loops
 
 MIN_BINS, MAX_BINS = 2, 1024
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, Weights
+from flybloom.core import _kernels
 
 UNIT_BITS = 1074  # a float64 is a whole number of 2**-1074
 ROWS_AT_ONCE = 4096  # bounds the copy that is made of the rows

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array
+from flybloom.core import _kernels
 from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.encoder import Encoder, without_missing

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features, Winners
+from flybloom.core import _kernels
 from flybloom.core.encoding.encoder import Encoder, array_names
 from flybloom.core.hashing.projection import Projection
 from flybloom.exceptions import IncompatibleHashError

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flybloom import _kernels, _plain
 from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features, Winners
-from flybloom.loops import loops, stays_plain
+from flybloom.core import _kernels
+from flybloom.core._kernels import _plain
+from flybloom.core._kernels._choice import loops, stays_plain
 
 VERSION = 1
 """Version of how connections follow from a seed; a change would change every hash."""
@@ -22,7 +23,7 @@ WINDOW_VERSION = 2
 OCTET = 8  # components whose connections lie side by side
 STRIP = (0,) * 5  # strips of 32 rows, see dense_winners
 FEW_ROWS, FEW_WIDE_ROWS = 8, 2  # up to here one after the other is faster than side by side: by rough sums, and without
-ROUGH_ROW, EXACT_ROW = 2**14, 2**16  # values that a row counts as, see loops.py
+ROUGH_ROW, EXACT_ROW = 2**14, 2**16  # values that a row counts as, see _kernels/_choice.py
 MAX_COLUMNS_PER_CONNECTION = 8  # beyond, rough sums of all columns take longer than exact ones of all connections
 MAX_ROUGH_CONNECTIONS = 256  # sums of so many bytes stay within 16 bits
 MAX_SIGNS = 2**26  # bytes of the matrix of signs

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, Codes, Winners
+from flybloom.core import _kernels
 
 LEAST_GAP = 2.0**-960  # smaller sums may have lost digits
 DOUBLINGS = 64

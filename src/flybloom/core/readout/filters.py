@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Winners
+from flybloom.core._kernels._choice import loops
 from flybloom.core.readout.weight_table import coarse, step_bits, table_by_class
-from flybloom.loops import loops
 
 
 def weights_of(counts: CountTable, decay: float, class_weights: Array | None = None) -> Array:

@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Winners
+from flybloom.core import _kernels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.readout.class_weight import ClassWeight, left_out_weights
 from flybloom.core.readout.decay import Digits, auto_decay

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flybloom._internal.typing import Array, Winners
+from flybloom.core._kernels._choice import loops
 from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
-from flybloom.loops import loops
 
 LANES = 16  # classes that are added up together: as many float32 as a cache line has
 DIGITS = 24  # of a weight, as a float32 has

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, Codes, CountTable, Winners
+from flybloom.core import _kernels
 from flybloom.core.readout.weight_table import coarse, decay_table, step_bits
 
 

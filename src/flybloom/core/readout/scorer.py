@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Winners
+from flybloom.core import _kernels
+from flybloom.core._kernels._choice import loops
 from flybloom.core.readout.weight_table import WeightTable, coarse, common_table, step_bits, table_by_class
-from flybloom.loops import loops
 
 MANY_CLASSES = 32  # from here on lists are faster, as measured where 2 % of the counts are not zero: docs/growth.md
 MAX_LISTED = 1 / 8  # share of counts that are not zero: bounds the memory of the lists

@@ -6,8 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, CountTable
+from flybloom.core import _kernels
 from flybloom.core.readout.weight_table import WeightTable
 
 

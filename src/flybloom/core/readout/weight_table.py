@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from flybloom import _kernels
 from flybloom._internal.typing import Array, CountTable
+from flybloom.core import _kernels
 
 MAX_LENGTH = 2**20  # entries of a table; counts beyond are read in steps of a power of two
 FIRST_LENGTH = 2**11  # entries of a table that are tried before more; `size` may be more than memory holds

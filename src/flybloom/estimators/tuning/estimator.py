@@ -14,16 +14,17 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection import check_cv
 
-from flybloom import _kernels
 from flybloom._internal.memory import available_memory
 from flybloom._internal.sklearn_compat import Interval, StrOptions, fit_context, validate_parameter_constraints
 from flybloom._internal.typing import Array, Codes, Features, Novelty, Scaling, Weights, Winners
 from flybloom._internal.validation import check_labels, check_new_rows, resolve_seed
 from flybloom._internal.watched import is_watched
+from flybloom.core import _kernels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.step import Plan
+from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class_weight, require_weights_for
@@ -36,7 +37,6 @@ from flybloom.estimators.tuning.held_out import Split, fold_splits, leave_one_ou
 from flybloom.estimators.tuning.results import cv_results
 from flybloom.estimators.tuning.search import Found, HashRows, search, search_apart
 from flybloom.estimators.tuning.split_scores import known_novelty, make_scorer
-from flybloom.files.model_file import Parts, describe_inside, restore_inside
 
 WORDS = frozenset({"auto", "paper"})
 SCORE_ARRAYS = ("cv_scores", "cv_fit_times", "cv_score_times", "oof_novelty")  # of files

@@ -1,9 +1,0 @@
-"""The loops of prediction in numpy: nothing to compile, slower, and the same bits.
-
-Each file is the twin of one in `_kernels`. They are for the first few rows of a process, which are scored sooner than a
-kernel is compiled, and for machines that have no numba at all; `loops.py` chooses.
-"""
-
-from flybloom._plain import connections, count, encode, linear, score, winners
-
-__all__ = ["connections", "count", "encode", "linear", "score", "winners"]

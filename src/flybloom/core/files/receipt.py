@@ -1,0 +1,206 @@
+"""Receipts of forgetting: what a model was before and after, so that anybody who has the rows can check it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flybloom._internal.atomic_write import atomic_write
+from flybloom.core.counts.label_json import labels_from_json, labels_to_json
+from flybloom.exceptions import ReceiptError
+
+FORMAT = 1
+
+
+class Snapshot(NamedTuple):
+    """What a receipt tells of a model at one moment."""
+
+    kind: str
+    hash: str  # how it hashes
+    state: str  # what it has counted
+    rows: dict[Any, int]  # of each class
+
+
+def snapshot(model: Any) -> Snapshot:
+    """Return what a receipt tells of a model as it is now."""
+    hasher, facts, arrays = model.to_parts()
+    if "held" in facts:
+        msg = "The model still holds back its first rows to fix an encoding. Learn more rows first, see warm_up."
+        raise ReceiptError(msg)
+    digest = hashlib.sha256()
+    counted = {name: value for name, value in facts.items() if name != "tuned"}  # chosen with rows, and not counted
+    digest.update(json.dumps([hasher.fingerprint, counted], sort_keys=True).encode())
+    for name in sorted(arrays):
+        values = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {values.dtype.str} {values.shape}".encode())
+        digest.update(values.data)
+    rows = dict(zip(model.classes_.tolist(), model.class_count_.tolist(), strict=True))
+    return Snapshot(type(model).__name__, hasher.fingerprint, digest.hexdigest(), rows)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What was forgotten, and what the model was before and after.
+
+    Parameters
+    ----------
+    kind : str
+        The estimator.
+    hash : str
+        Fingerprint of how it hashes.
+    before, after : str
+        Fingerprints of all that it had counted.
+    rows : int
+        Rows forgotten, weights included.
+    classes : list of [label, int]
+        How many of each class.
+    time : str
+        When, in UTC.
+    flybloom : str
+        Version of the library.
+    """
+
+    kind: str
+    hash: str
+    before: str
+    after: str
+    rows: int
+    classes: list[list[Any]]
+    time: str
+    flybloom: str
+
+    @staticmethod
+    def between(before: Snapshot, after: Snapshot) -> Receipt:
+        """Return the receipt of a model that forgot rows between two moments.
+
+        Parameters
+        ----------
+        before, after : Snapshot
+            What it was.
+
+        Returns
+        -------
+        Receipt
+            What was forgotten.
+        """
+        classes = [[label, n - after.rows.get(label, 0)] for label, n in before.rows.items()]
+        classes = [entry for entry in classes if entry[1]]
+        return Receipt(
+            before.kind,
+            before.hash,
+            before.state,
+            after.state,
+            sum(n for _, n in classes),
+            classes,
+            datetime.now(UTC).isoformat(timespec="seconds"),
+            import_module("flybloom").__version__,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the receipt as JSON.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to. A file that is there is replaced.
+        """
+        labels = labels_to_json(np.array([label for label, _ in self.classes]))
+        stored = {**asdict(self), "classes": {"labels": labels, "rows": [n for _, n in self.classes]}}
+        text = json.dumps({"receipt": FORMAT, **stored}, indent=1)
+        atomic_write(path, text)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Receipt:
+        """Return the receipt of a file; ReceiptError where there is none in it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        Receipt
+            As it was saved.
+        """
+        try:
+            stored = json.loads(Path(path).read_bytes())
+            if stored.pop("receipt") != FORMAT:
+                raise ValueError  # noqa: TRY301
+            classes = stored.pop("classes")
+            labels = labels_from_json(classes["labels"]).tolist()
+            stored["classes"] = [[label, n] for label, n in zip(labels, classes["rows"], strict=True)]
+            is_right = set(stored) == {field.name for field in fields(Receipt)} and type(stored["rows"]) is int
+            if not (is_right and all(isinstance(stored[name], str) for name in ("hash", "before", "after", "time"))):
+                raise ValueError  # noqa: TRY301
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            msg = f"{path} is no receipt that this flybloom reads. Expected what `flybloom forget --receipt` writes."
+            raise ReceiptError(msg) from error
+        return Receipt(**stored)
+
+
+def verify(receipt: Receipt, model: Any, rows: Iterable[tuple[Any, Any]] | None = None) -> dict[str, bool]:
+    """Return what holds of a receipt; ReceiptError says what does not.
+
+    Parameters
+    ----------
+    receipt : Receipt
+        What is to be checked.
+    model : estimator
+        The model after forgetting.
+    rows : iterable of (X, y) or None
+        The rows that were forgotten, in blocks. With them it is proven that the model lacks just these: it becomes the
+        one before, bit for bit, when it learns them.
+
+    Returns
+    -------
+    dict
+        ``model``, that it is the one of the receipt; ``rows``, that it lacks just the rows; False where not looked at.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifier
+    >>> from flybloom.core.files.receipt import verify
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = FlyBloomClassifier(encoding="none", random_state=0).fit(X, y)
+    >>> receipt = model.forget_with_receipt(X[:100], y[:100])
+    >>> receipt.rows, verify(receipt, model, [(X[:100], y[:100])])
+    (100, {'model': True, 'rows': True})
+    """
+    now = snapshot(model)
+    if now.kind != receipt.kind or now.hash != receipt.hash:
+        msg = (
+            f"The receipt is for a {receipt.kind} that hashes as {receipt.hash}. "
+            f"Got a {now.kind} that hashes as {now.hash}. Choose the model that the receipt was written for."
+        )
+        raise ReceiptError(msg)
+    if now.state != receipt.after:
+        has_all = "It has not forgotten them. " if now.state == receipt.before else ""
+        msg = (
+            f"The model is not the one that the receipt left: expected the state {receipt.after[:16]}..., "
+            f"got {now.state[:16]}... {has_all}Choose the file that was written with the receipt."
+        )
+        raise ReceiptError(msg)
+    if rows is None:
+        return {"model": True, "rows": False}
+    again = copy(model)
+    for X, y in rows:
+        again.partial_fit(X, y)
+    if snapshot(again).state != receipt.before:
+        msg = (
+            "These are not the rows that were forgotten: with them the model does not become the one before. "
+            f"Expected {receipt.rows} rows, {receipt.classes}."
+        )
+        raise ReceiptError(msg)
+    return {"model": True, "rows": True}

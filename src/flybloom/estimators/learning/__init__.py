@@ -1,0 +1,1 @@
+"""Learning from sources of any size, with checkpoints and bars."""

@@ -1,0 +1,255 @@
+"""Learning from a source of any size: passes for the encoding, a pass that counts, and checkpoints in between."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+from sklearn.base import clone
+
+from flybloom._internal.typing import Array
+from flybloom.blocks import Blocks, read_blocks
+from flybloom.blocks.source import BLOCK_ROWS
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.step import Plan
+from flybloom.core.recipe import Block, Learned, Learning, joined
+from flybloom.estimators.counting import CountingEstimator
+from flybloom.estimators.learning.checkpoint import Checkpoint, identity_of
+from flybloom.exceptions import CheckpointError, SourceError
+
+OnProgress = Callable[[str, int], None]
+"""Is told what is going on, and how many more rows it has been done for."""
+
+Model = TypeVar("Model", bound=CountingEstimator)
+
+
+def train(
+    model: Model,
+    source: Any,
+    target: str | int | None = None,
+    *,
+    features: Iterable[str] | None = None,
+    single_pass: bool = False,
+    block_rows: int = BLOCK_ROWS,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_rows: int | None = None,
+    checkpoint_seconds: float | None = 60.0,
+    resume: bool = False,
+    on_progress: OnProgress | None = None,
+) -> Model:
+    """Learn from a source of any size in bounded memory; the model equals one `fit` of all its rows, bit for bit.
+
+    If the model scales, the source is read twice: for the exact scaling, then to count. A model of no rows, such as
+    ``model - model``, keeps the scaling it has; parts of the data can so be learned apart and merged. If anything
+    fails, the model stays as it was.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier, FlyBloomNovelty, ...
+        Forgets everything, then learns.
+    source : str, path-like, frame, (X, y) or iterable of (X, y)
+        See `read_blocks`.
+    target : str, int or None, default=None
+        The column of the labels; see `read_blocks`. None for a model that needs no labels.
+    features : iterable of str or None, default=None
+        The columns of the features. None for all but the target.
+    single_pass : bool, default=False
+        Whether to take the scaling from the first block and read the source only once, which is all that a stream
+        allows.
+    block_rows : int, default=32768
+        How many rows to read at once, at most.
+    checkpoint : str, path-like or None, default=None
+        A folder in which to save model and position from time to time. Needs a source that consists of files.
+    checkpoint_rows : int or None, default=None
+        Save a checkpoint after so many rows.
+    checkpoint_seconds : float or None, default=60.0
+        Save a checkpoint after so many seconds.
+    resume : bool, default=False
+        Whether to go on from the checkpoint, if there is one. Killed at any moment and resumed, the training ends with
+        the same model as if nothing had happened. Changed data or settings are refused.
+    on_progress : callable or None, default=None
+        Called with what is going on, "scaling", "learning" or "judging", and a number of rows, after each block. If it
+        raises, the training stops there, with a checkpoint if there is one.
+
+    Returns
+    -------
+    estimator
+        The model itself.
+
+    Examples
+    --------
+    >>> import pandas as pd, flybloom
+    >>> frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [0.0, 1.0, 0.0, 2.0], "label": ["x", "y", "x", "y"]})
+    >>> model = flybloom.train(flybloom.FlyBloomClassifier(random_state=0), frame, "label", block_rows=3)
+    >>> bool((model.counts_ == model.fit(frame[["a", "b"]], frame["label"]).counts_).all())
+    True
+    """
+    if model.needs_labels and target is None:
+        msg = f"{type(model).__name__} learns from labels. Expected target, the column that holds them. Got None."
+        raise ValueError(msg)
+    blocks = read_blocks(source, target if model.needs_labels else None, features=features, block_rows=block_rows)
+    if resume and checkpoint is None:
+        msg = "There is nothing to resume without a checkpoint. Name its folder (checkpoint=..., --checkpoint)."
+        raise CheckpointError(msg)
+    with model.learning(anew=not _is_empty(model)) as session:
+        saved = None
+        if checkpoint is not None:
+            identity = identity_of(model, session.learned, blocks, single_pass=single_pass)
+            saved = Checkpoint(checkpoint, identity, checkpoint_rows, checkpoint_seconds, resume=resume)
+        _Training(model, session, blocks, saved, on_progress or _ignore, single_pass=single_pass).run()
+    return model
+
+
+class _Training:
+    """One run through a source."""
+
+    def __init__(
+        self,
+        model: CountingEstimator,
+        session: Learning,
+        blocks: Blocks,
+        saved: Checkpoint | None,
+        on_progress: OnProgress,
+        *,
+        single_pass: bool,
+    ) -> None:
+        self.model, self.session, self.blocks, self.saved = model, session, blocks, saved
+        self.on_progress, self.single_pass = on_progress, single_pass
+        self.is_anew = session.learned is None
+        self.n_done = 0  # rows learned
+
+    def run(self) -> None:
+        """Start or resume, count, and choose what is kept."""
+        found = None if self.saved is None else self.saved.resumed()
+        if found is not None:
+            restored, self.n_done, schema = found
+            if schema is not None:
+                self.blocks = self.blocks.with_schema(schema)
+            with restored.reading_learned() as learned:
+                self.session.learned = learned
+        elif not self.single_pass:
+            self._start()
+            self._save()
+        self.on_progress("learning", self.n_done)
+        self._count()
+        if self.n_done == 0:
+            self._refuse_nothing()
+        if self.is_anew and not self.single_pass and self.model.needs_judging:
+            self._judge()
+        self._save()
+
+    def _start(self) -> None:
+        """Fix how rows are hashed, from sums over all of them."""
+        session = self.session
+        if session.learned is not None:
+            return
+        recipe = session.recipe
+        if not (recipe.encoding.needs_rows or recipe.sizes.needs_n_rows or self.blocks.schema().get("kinds")):
+            return
+        if not self.blocks.can_repeat:
+            msg = (
+                f"{self.blocks.parts[0].name} can be read only once, but the scaling needs a pass of its own. "
+                "Take it from the first block (single_pass=True, --single-pass), or use scaling='none'."
+            )
+            raise SourceError(msg)
+        first = next(iter(self.blocks), None)
+        if first is None:
+            self._refuse_nothing()
+        next(self._checked(0, "scaling"))  # tells the features, and refuses sparse rows
+        session.start(self._sums_of, self._n_rows() if recipe.sizes.needs_n_rows else None)
+        self._tune(None)
+
+    def _n_rows(self) -> int:
+        """Return the number of rows, counted if the source does not tell."""
+        known = self.blocks.n_rows()
+        return sum(len(block) for block in self.blocks) if known is None else known
+
+    def _sums_of(self, plan: Plan, encoder: Encoder) -> Any:
+        """Return the sums that a step is fitted to, over all blocks."""
+        total = None
+        for block, _ in self._checked(0, "scaling"):
+            measured = encoder.measure(plan, block.rows, block.labels, block.weights)
+            total = measured if total is None else total + measured
+        return total
+
+    def _count(self) -> None:
+        """Learn the rows after those that are done."""
+        for block, n_rows in self._warmed_up(self._checked(self.n_done, "learning")):
+            is_first = self.session.learned is None
+            self.session.start_with(block)
+            self.session.learn(block)
+            if is_first:
+                learned = self._learned()
+                needs_rows = self.single_pass and self.model.needs_judging
+                self._tune(self.model.judge(learned, block, 0) if needs_rows else None)
+            self.n_done += n_rows
+            if self.saved is not None and self.saved.is_due(self.n_done):
+                self._save()
+
+    def _warmed_up(self, blocks: Iterator[tuple[Block, int]]) -> Iterator[tuple[Block, int]]:
+        """Give the blocks, the first ones together if they are too small to fix an encoding from."""
+        first: list[Block] = []
+        n_first = 0
+        for block, n_rows in blocks:
+            if self.session.learned is not None:
+                yield block, n_rows
+                continue
+            first.append(block)
+            n_first += n_rows
+            if n_first >= self.session.recipe.warm_up:
+                yield (block if len(first) == 1 else joined(first)), n_first
+        if first and self.session.learned is None:
+            yield (first[0] if len(first) == 1 else joined(first)), n_first
+
+    def _judge(self) -> None:
+        """Let the rows choose what is kept, in a pass of their own."""
+        learned, begin, judged = self._learned(), 0, []
+        for block, n_rows in self._checked(0, "judging"):
+            judged.append(self.model.judge(learned, block, begin))
+            begin += n_rows
+        self._tune(np.concatenate([part for part in judged if part is not None]))
+
+    def _tune(self, judged: Array | None) -> None:
+        """Keep what is chosen with rows at hand, if anything is."""
+        if self.model.is_tuned:
+            self.session.tune(self.model.tuned_to(judged))
+
+    def _checked(self, begin: int, stage: str) -> Iterator[tuple[Block, int]]:
+        """Give the blocks from a row on, checked, and tell of each when it is done with."""
+        for block in self.blocks.starting_at(begin):
+            checked = self.session.check(block.X, block.y)
+            if self.session.learned is None and self.session.features is not None:
+                self.session.features = self.session.features.counted_from(self.blocks.schema()["first_index"])
+            yield checked, len(block)
+            try:
+                self.on_progress(stage, len(block))
+            except BaseException:  # stopped between two blocks
+                self._save()
+                raise
+
+    def _learned(self) -> Learned:
+        """Return what has been learned so far."""
+        assert self.session.learned is not None  # noqa: S101 - asked after rows were learned
+        return self.session.learned
+
+    def _save(self) -> None:
+        """Save a checkpoint, if there is one and anything to save."""
+        if self.saved is not None and self.session.learned is not None:
+            self.saved.save(clone(self.model).with_learned(self.session.learned), self.n_done, self.blocks.schema())
+
+    def _refuse_nothing(self) -> NoReturn:
+        """Refuse a source without rows."""
+        names = ", ".join(part.name for part in self.blocks.parts[:3])
+        msg = f"{names}: no rows. Expected at least one."
+        raise SourceError(msg)
+
+
+def _is_empty(model: CountingEstimator) -> bool:
+    """Return whether a model is ready to learn, but has learned no rows."""
+    return model.n_rows_learned() == 0
+
+
+def _ignore(stage: str, n_rows: int) -> None:
+    """Tell nobody."""

@@ -1,1 +1,0 @@
-"""Learning from sources of any size, with checkpoints."""
