@@ -47,7 +47,6 @@ def test_models_are_saved_to_the_same_bytes(name, tmp_path):
     MODELS[name]()[0].save(tmp_path / "model.fly")
     now, then = (tmp_path / "model.fly").read_bytes(), (FOLDER / f"{name}.fly").read_bytes()
     assert without_version(now) == without_version(then)
-    assert now == then or flybloom.__version__ != "0.1.0"
 
 
 @pytest.mark.parametrize("name", MODELS)

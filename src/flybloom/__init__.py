@@ -43,7 +43,7 @@ __all__ = [
     "read_blocks",
     "train",
 ]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Imported when first asked for, so that `flybloom --help` need not wait for numba and scikit-learn.
 _MODULES = {
