@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from flybloom._internal.typing import Array, Features, Weights
+from flybloom._internal.typing import Array, Features, Weights, Winners
 from flybloom._internal.validation import check_new_rows, check_rows, check_weights
 from flybloom.core import _kernels
 from flybloom.core.counts.base import Counts
@@ -30,6 +30,8 @@ from flybloom.core.hashing.sizes import (
 from flybloom.exceptions import NeverLearnedError
 
 NOTHING: dict[str, Any] = {}
+Watch: TypeAlias = Callable[[slice, Winners], None]
+"""Looks at the winners of each block of rows while they are counted, from several threads."""
 
 
 class Learned(NamedTuple):
@@ -40,12 +42,20 @@ class Learned(NamedTuple):
     tuned: dict[str, Any] = NOTHING  # chosen with the rows at hand, and kept: a threshold, a temperature
     held: Held | None = None  # all rows so far, while they are too few to fix an encoding
 
-    def count_block(self, block: Block, n_jobs: int | None, *, sign: int = 1, **known: Any) -> Any:
+    def count_block(
+        self, block: Block, n_jobs: int | None, *, sign: int = 1, watch: Watch | None = None, **known: Any
+    ) -> Any:
         """Return what a block of rows changes; nothing changes yet."""
         counter = self.counts.counter(block.labels, block.weights, sign=sign, **known)
         counter.n_jobs = n_jobs
         X = block.rows if counter.keep is None else block.rows[counter.keep]
-        self.hasher.for_each_block(X, counter.add, n_jobs, ordered=counter.needs_order)
+
+        def use(some: slice, winners: Winners) -> None:
+            counter.add(some, winners)
+            if watch is not None:
+                watch(some, winners)
+
+        self.hasher.for_each_block(X, use, n_jobs, ordered=counter.needs_order)
         return counter.delta()
 
 
@@ -55,6 +65,16 @@ class Block(NamedTuple):
     rows: Features
     labels: Array | None
     weights: Weights
+
+
+class Tuner(Protocol):
+    """Chooses something with the first rows, and keeps it: a threshold, a temperature."""
+
+    def watcher(self, learned: Learned, block: Block) -> Any:
+        """Return what is to see the winners of these rows while they are counted, a `Watch`; or None."""
+
+    def tuned_with(self, learned: Learned, block: Block, watcher: Any) -> dict[str, Any]:
+        """Return what is chosen, after they were learned."""
 
 
 class Held(NamedTuple):
@@ -252,7 +272,7 @@ class Learning:
                 int(block.weights.sum()),
             )
 
-    def learn_first(self, block: Block, tune: Callable[[Learned, Block], dict[str, Any]], **known: Any) -> None:
+    def learn_first(self, block: Block, tuner: Tuner, **known: Any) -> None:
         """Learn a block of a stream: hold rows back while they are too few to fix how they are hashed."""
         held = None if self.learned is None else self.learned.held
         known = {name: value for name, value in known.items() if value is not None}
@@ -267,7 +287,7 @@ class Learning:
                 self.learned = self.learned._replace(held=held)
                 return
             block, known = held.block, held.known
-        self.learn_anew(block, tune, known)
+        self.learn_anew(block, tuner, known)
         if held is not None and not self.must_fix(held):
             assert self.learned is not None  # noqa: S101 - just learned
             self.learned = self.learned._replace(held=held._replace(is_stale=False))
@@ -276,7 +296,7 @@ class Learning:
         """Return whether enough rows have come."""
         return bool(held.block.rows.shape[0] >= held.recipe.warm_up)
 
-    def learn_anew(self, block: Block, tune: Callable[[Learned, Block], dict[str, Any]], known: dict[str, Any]) -> None:
+    def learn_anew(self, block: Block, tuner: Tuner, known: dict[str, Any]) -> None:
         """Fix how rows are hashed from a block, and count it."""
         if self.learned is not None:
             assert self.learned.held is not None  # noqa: S101
@@ -284,14 +304,15 @@ class Learning:
             self.features, self.is_sparse = before.plain(), sparse.issparse(block.rows)
             self.learned = None
         self.start_with(block)
-        self.learn(block, **known)
-        self.tune(tune(self._get(), block))
+        watcher = tuner.watcher(self._get(), block)
+        self.learn(block, watcher, **known)
+        self.tune(tuner.tuned_with(self._get(), block, watcher))
 
-    def settle(self, tune: Callable[[Learned, Block], dict[str, Any]]) -> None:
+    def settle(self, tuner: Tuner) -> None:
         """Count rows that were held back since the last look."""
         held = self._get().held
         if held is not None and held.is_stale:
-            self.learn_anew(held.block, tune, held.known)
+            self.learn_anew(held.block, tuner, held.known)
             self.learned = self._get()._replace(held=held._replace(is_stale=False))
 
     def _get(self) -> Learned:
@@ -304,10 +325,10 @@ class Learning:
         assert self.learned is not None  # noqa: S101 - it was started before
         self.learned = self.learned._replace(tuned=tuned)
 
-    def learn(self, block: Block, **known: Any) -> None:
+    def learn(self, block: Block, watch: Watch | None = None, **known: Any) -> None:
         """Count a block and add it, beside what others see; in place where that is small and made here."""
         assert self.learned is not None  # noqa: S101 - it was started before
-        counts, delta = self.learned.counts, self.learned.count_block(block, self.n_jobs, **known)
+        counts, delta = self.learned.counts, self.learned.count_block(block, self.n_jobs, watch=watch, **known)
         if counts is self._own and counts.change_in_place(delta, 1):
             return
         self._own = counts.plus(delta, owned=True)

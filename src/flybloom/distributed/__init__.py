@@ -218,7 +218,7 @@ class _Cluster:
         """Let the workers add up moments, if there is no scaling yet, and counts."""
         session, is_first = self.session, self.session.learned is None
         if session.learned is not None and session.learned.held is not None:  # what there is fixes the encoding
-            session.settle(self.model.tuned_with)
+            session.settle(self.model)
             session.learned = session.learned._replace(held=None)
         n_rows = None
         if is_first and session.recipe.sizes.needs_n_rows:

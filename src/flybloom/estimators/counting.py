@@ -105,7 +105,7 @@ class CountingEstimator(FlyEstimator):
         session = Learning(self._recipe(), self.n_jobs, mine)
         if theirs.held is not None:
             if mine.held is not None:
-                session.learn_first(theirs.held.block, self.tuned_with, **theirs.held.known)
+                session.learn_first(theirs.held.block, self, **theirs.held.known)
             else:
                 session.learn(theirs.held.block, **theirs.held.known)
         elif mine.held is not None:
@@ -435,7 +435,7 @@ class CountingEstimator(FlyEstimator):
         self.__dict__["_settler"] = get_ident()  # who judges rows on the way may look at what there was
         try:
             session = Learning(learned.held.recipe, self.n_jobs, learned)
-            session.settle(self.tuned_with)
+            session.settle(self)
             shared.replace(session.learned)
         finally:
             del self.__dict__["_settler"]
@@ -495,9 +495,9 @@ class CountingEstimator(FlyEstimator):
             with self.learning(anew=anew) as session:
                 block = session.check(X, y, sample_weight)
                 if anew:
-                    session.learn_anew(block, self.tuned_with, known)
+                    session.learn_anew(block, self, known)
                 else:
-                    session.learn_first(block, self.tuned_with, **known)
+                    session.learn_first(block, self, **known)
         return block
 
     def _change(self, shared: Shared[Learned | None], learned: Learned, block: Block, sign: int, **known: Any) -> None:
@@ -507,7 +507,24 @@ class CountingEstimator(FlyEstimator):
             counts = counts.plus(delta, owned=True) if sign > 0 else counts.minus(delta)
             shared.replace(learned._replace(counts=counts))
 
-    def tuned_with(self, learned: Learned, block: Block) -> dict[str, Any]:
+    def watcher(self, learned: Learned, block: Block) -> Any:  # noqa: ARG002
+        """Return what is to see the winners of the first rows while they are counted.
+
+        Parameters
+        ----------
+        learned : Learned
+            How they are hashed; none is counted yet.
+        block : Block
+            The rows, checked.
+
+        Returns
+        -------
+        callable or None
+            Nothing for most kinds.
+        """
+        return None
+
+    def tuned_with(self, learned: Learned, block: Block, watcher: Any) -> dict[str, Any]:  # noqa: ARG002
         """Return what the first rows choose, if anything.
 
         Parameters
@@ -516,6 +533,8 @@ class CountingEstimator(FlyEstimator):
             What was learned from them.
         block : Block
             The rows, checked.
+        watcher : callable or None
+            What has seen their winners.
 
         Returns
         -------

@@ -18,6 +18,7 @@ from flybloom.core.hashing.sizes import PairSizes
 from flybloom.core.readout import explanation
 from flybloom.core.readout.certificate import LinearReading
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
+from flybloom.core.readout.judged_rows import FEW_ROWS, JudgedRows
 from flybloom.core.readout.ridge import Ridge, solve
 from flybloom.core.readout.weight_table import WeightTable
 from flybloom.core.recipe import Block, Learned
@@ -29,10 +30,6 @@ from flybloom.estimators.linear_scores import LinearScores
 from flybloom.estimators.tuning.calibration import fitted_temperature
 
 USUAL_TEMPERATURE = 0.1  # where there are too few rows to tell
-FEW_ROWS = 30  # of which a temperature says little
-JUDGED_ROWS = 2048  # about how many rows set the temperature
-TELLING_WINNERS = 16  # of a row, by which it is chosen: those of the largest sums
-HASH_WORD = np.uint64(0x9E3779B97F4A7C15)
 
 
 class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]):
@@ -461,16 +458,54 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         ndarray of shape (n_chosen, 1 + n_classes)
             Class and scores.
         """
+        chosen = self.watcher(learned, block)
+        learned.hasher.for_each_block(block.rows, chosen, self.n_jobs, ordered=False)
+        return self._judged(learned, block, chosen)
+
+    def watcher(self, learned: Learned, block: Block) -> JudgedRows:
+        """Return what keeps the winners of the rows that set the temperature.
+
+        Parameters
+        ----------
+        learned : Learned
+            What was learned, or how rows are hashed if nothing was.
+        block : Block
+            The rows, checked.
+
+        Returns
+        -------
+        JudgedRows
+            To be called with the winners of blocks of the rows.
+        """
+        n_rows = learned.counts.n_rows or int(block.weights.sum())
+        return JudgedRows(n_rows, learned.hasher.n_components)
+
+    def tuned_with(self, learned: Learned, block: Block, watcher: Any) -> dict[str, Any]:
+        """Return the temperature that the rows of `fit` choose.
+
+        Parameters
+        ----------
+        learned : Learned
+            What was learned from them.
+        block : Block
+            The rows, checked.
+        watcher : JudgedRows
+            What has seen their winners.
+
+        Returns
+        -------
+        dict
+            The temperature.
+        """
+        return self.tuned_to(self._judged(learned, block, watcher))
+
+    def _judged(self, learned: Learned, block: Block, chosen: JudgedRows) -> Array:
+        """Return class and scores, left out, of the rows that were chosen."""
         counts: Any = learned.counts
-        n_rows = max(1, counts.n_rows)
-        winners = learned.hasher.winners(block.rows, self.n_jobs)
-        is_chosen = _fractions(winners) < JUDGED_ROWS / n_rows
-        if n_rows < FEW_ROWS:
-            is_chosen[:] = False
-        codes = codes_of(np.asarray(block.labels), counts.classes)[is_chosen]
+        codes = codes_of(np.asarray(block.labels)[chosen.places()], counts.classes)
         if not codes.size:
             return np.empty((0, 1 + counts.classes.size))
-        scores = self._solution(counts).leave_one_out(winners[is_chosen], codes, counts.n_rows)
+        scores = self._solution(counts).leave_one_out(chosen.winners(), codes, counts.n_rows)
         return np.column_stack([codes, scores])
 
     def tuned_to(self, judged: Array | None) -> dict[str, Any]:
@@ -528,12 +563,3 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         if weights is None:
             return np.zeros(counts.classes.size)
         return np.asarray(np.log(weights) * self.temperature_)
-
-
-def _fractions(winners: Winners) -> Array:
-    """Return a number from 0 to 1 for each row, as if drawn at random, but the same for the same first winners."""
-    words = (winners[:, :TELLING_WINNERS].astype(np.uint64) + np.uint64(1)) * HASH_WORD
-    words ^= words >> np.uint64(29)
-    total = (words * HASH_WORD).sum(axis=1, dtype=np.uint64)  # whatever the order of the winners
-    total ^= total >> np.uint64(32)
-    return np.asarray((total * HASH_WORD >> np.uint64(11)) / np.float64(2**53))
