@@ -51,7 +51,7 @@ def measured(name: str, encoder: object) -> dict[str, object]:
 
 
 def print_sizes() -> None:
-    """Print the accuracy of sizes on MNIST, for a table of docs/privacy.md."""
+    """Print the accuracy of sizes on MNIST, for a table of docs/benchmarks/privacy.md."""
     X, y, X_test, y_test = load("mnist")
     encoder = Encoding.parse("standard+relevance+rotation=50").fit(*public_rows())
     print("| m | rho |", " | ".join(f"epsilon {epsilon:g}" for epsilon in EPSILONS), "|")

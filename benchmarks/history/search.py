@@ -10,6 +10,10 @@ from flybloom import FlyBloomClassifierCV
 class Search:
     """The default grid without its largest size, on Digits."""
 
+    rounds = 1
+    repeat = (2, 3, 10.0)
+    warmup_time = 0.0
+
     def setup(self) -> None:
         """Load the rows, and compile."""
         self.X, self.y = load_digits(return_X_y=True)
