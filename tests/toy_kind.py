@@ -35,7 +35,7 @@ class HourModel(CountingEstimator):
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count rows that were met at the hours `y`."""
-        self._learn(X, y, sample_weight)
+        self.learn_rows(X, y, sample_weight)
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -96,6 +95,7 @@ def _require(is_fine: bool, parameter: str, expected: str, got: object) -> None:
 def _is_encoding(name: str) -> bool:
     """Return whether Python has such an encoding, for text."""
     try:
-        return bool(codecs.lookup(name)._is_text_encoding)  # noqa: SLF001
-    except LookupError:
+        "".encode(name)
+    except (LookupError, ValueError):
         return False
+    return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from numbers import Integral
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -53,6 +53,19 @@ def read_only(array: Array) -> Array:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def missing_attribute(estimator: object, name: str) -> AttributeError:
+    """Return what is raised where an attribute is asked for that is there only after fit."""
+    return AttributeError(f"{type(estimator).__name__!r} object has no attribute {name!r}")
+
+
+def not_fitted(estimator: object) -> NotFittedError:
+    """Return what is raised where an estimator is used before fit."""
+    return NotFittedError(
+        f"This {type(estimator).__name__} instance is not fitted yet. "
+        "Call 'fit' with appropriate arguments before using it."
+    )
 
 
 class FlyEstimator(BaseEstimator):  # type: ignore[misc]
@@ -172,7 +185,7 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
         """Names of the features, where the rows of fit had names that are strings."""
         names = self._of_hasher("feature_names_in_").encoder.names
         if names is None:
-            self._lacks("feature_names_in_")
+            raise missing_attribute(self, "feature_names_in_")
         return np.array(names, object)
 
     @property
@@ -255,27 +268,15 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
         """Return the hasher, for an attribute that it has; like other estimators, one that is not fitted lacks it."""
         hasher = self._hasher
         if hasher is None:
-            self._lacks(name)
+            raise missing_attribute(self, name)
         return hasher
-
-    def _lacks(self, name: str) -> NoReturn:
-        """Say that an attribute is not there."""
-        msg = f"{type(self).__name__!r} object has no attribute {name!r}"
-        raise AttributeError(msg)
 
     def _require_hasher(self) -> Hasher:
         """Return the hasher of a fitted model."""
         hasher = self._hasher
         if hasher is None or not self.__sklearn_is_fitted__():
-            raise self._not_fitted()
+            raise not_fitted(self)
         return hasher
-
-    def _not_fitted(self) -> NotFittedError:
-        """Return what is raised before fit."""
-        return NotFittedError(
-            f"This {type(self).__name__} instance is not fitted yet. "
-            "Call 'fit' with appropriate arguments before using it."
-        )
 
     def _check_parameters(self) -> None:
         """Check all parameters as `fit` does; fast where the same ones were checked before."""

@@ -316,7 +316,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         _check_choice("kind", kind, FILTERS)
         self._check_parameters()
         with self._reading_counts() as counts:
-            return similarity.cosine_similarity(*self._weight_table(counts), of_familiarity=kind == "familiarity")
+            return similarity.cosine_similarity(*self.weight_table(counts), of_familiarity=kind == "familiarity")
 
     def most_similar_classes(
         self, k: int = 3, *, kind: Literal["filters", "familiarity"] = "filters"
@@ -434,7 +434,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
             wanted = None if labels is None else np.broadcast_to(np.asarray(labels), X.shape[0])
             given = None if wanted is None else known_codes(wanted, counts.classes)
             scorer = self._scorer(X.shape[0] if given is None else 0, counts)
-            table, weights = self._weight_table(counts)
+            table, weights = self.weight_table(counts)
 
             def divide(block: slice, winners: Winners) -> None:
                 codes = scorer.most_familiar(winners, hasher.projection.seed) if given is None else given[block]
@@ -498,7 +498,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         """
         counts: Any = learned.counts
         scorer, seed = self._scorer(n_rows, counts), learned.hasher.projection.seed
-        table, weights = self._weight_table(counts)
+        table, weights = self.weight_table(counts)
         rounding = (counts.n_winners + 16) * 2.0**-50  # of sums of positive terms, with what counts as a tie
         return LinearReading(
             lambda winners: scorer.most_familiar(winners, seed),
@@ -530,8 +530,21 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         decay, weights = decay_of(self.decay, counts), self._class_weights(counts)
         return Scorer(counts.table, counts.class_count, decay, weights, n_lookups, self.n_jobs)
 
-    def _weight_table(self, counts: ClassCounts) -> tuple[Array, WeightTable]:
-        """Return the counts as they are looked up, and what each class makes of them."""
+    def weight_table(self, counts: ClassCounts) -> tuple[Array, WeightTable]:
+        """Return what each count weighs when scoring.
+
+        Parameters
+        ----------
+        counts : ClassCounts
+            What is learned, as ``reading_learned`` gives it.
+
+        Returns
+        -------
+        ndarray of shape (n_components, n_classes)
+            The counts as they are looked up.
+        WeightTable
+            What each class makes of them.
+        """
         decay, weights = decay_of(self.decay, counts), self._class_weights(counts)
         bits = step_bits(decay, int(counts.class_count.max(initial=0)), weights)
         return coarse(counts.table, bits), table_by_class(decay, counts.class_count, weights, bits)

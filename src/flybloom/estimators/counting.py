@@ -21,8 +21,8 @@ from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.readout.novel_share import novel_share
-from flybloom.core.recipe import Block, Held, Learned, Learning, Recipe
-from flybloom.estimators.base import FlyEstimator, read_only
+from flybloom.core.recipe import NOTHING, Block, Held, Learned, Learning, Recipe
+from flybloom.estimators.base import FlyEstimator, missing_attribute, not_fitted, read_only
 from flybloom.estimators.learned_page import as_html, learned_facts
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 
@@ -168,7 +168,7 @@ class CountingEstimator(FlyEstimator):
         """Give what is learned, as one value that stays as it is until the end of the with block."""
         with _kernels.float_mode.SmallFloatsKept(), self._shared.reading() as learned:
             if learned is None:
-                raise self._not_fitted()
+                raise not_fitted(self)
             yield learned
 
     def with_learned(self, learned: Learned) -> Self:
@@ -401,7 +401,7 @@ class CountingEstimator(FlyEstimator):
         """
         learned = self._shared.hand_out()
         if learned is None:
-            self._lacks("counts_")
+            raise missing_attribute(self, "counts_")
         counts: Any = learned.counts
         return read_only(counts.table.T)
 
@@ -450,7 +450,7 @@ class CountingEstimator(FlyEstimator):
         """Return what is learned now; only for what never changes, and while learning."""
         learned = self._shared.value
         if learned is None:
-            raise self._not_fitted()
+            raise not_fitted(self)
         return learned
 
     def _recipe(self) -> Recipe:
@@ -482,8 +482,29 @@ class CountingEstimator(FlyEstimator):
     def _require_complete(self, learned: Learned) -> None:
         """Refuse what `fit` must not end with; for all ways to learn from scratch."""
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any = None, *, anew: bool = False, **known: Any) -> Block:
-        """Count rows in addition to those before, or from scratch; return them, checked."""
+    def learn_rows(
+        self, X: Any, y: Any, sample_weight: Any = None, *, anew: bool = False, known: Mapping[str, Any] = NOTHING
+    ) -> Block:
+        """Count rows in addition to those before, or from scratch: what `fit` and `partial_fit` of every kind do.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or None
+            Their labels, where there are labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers.
+        anew : bool, default=False
+            Whether to forget everything first. The rules of `fit` hold then.
+        known : dict, default={}
+            What is said beside the rows, such as the classes to expect.
+
+        Returns
+        -------
+        Block
+            The rows, checked.
+        """
         shared = self._sharing
         with shared.learning:
             learned = shared.value
@@ -495,7 +516,7 @@ class CountingEstimator(FlyEstimator):
             with self.learning(anew=anew) as session:
                 block = session.check(X, y, sample_weight)
                 if anew:
-                    session.learn_anew(block, self, known)
+                    session.learn_anew(block, self, {**known})
                 else:
                     session.learn_first(block, self, **known)
         return block
@@ -569,7 +590,7 @@ class CountingEstimator(FlyEstimator):
         """Return the rows to score, checked, and what hashes them."""
         learned = self._shared.value
         if learned is None or not self.__sklearn_is_fitted__():
-            raise self._not_fitted()
+            raise not_fitted(self)
         self._check_parameters()  # what only matters when scoring may have been set since fit
         return check_rows(X, type(self).__name__, learned.hasher.encoder), learned.hasher
 

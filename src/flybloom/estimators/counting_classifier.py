@@ -18,7 +18,7 @@ from flybloom.core.files.receipt import Receipt, snapshot
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, require_weights_for
 from flybloom.core.recipe import Learned
-from flybloom.estimators.base import read_only
+from flybloom.estimators.base import missing_attribute, read_only
 from flybloom.estimators.counting import CountingEstimator
 
 Counted = TypeVar("Counted", ClassCounts, PairCounts)
@@ -49,7 +49,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         estimator
             The fitted classifier itself.
         """
-        self._learn(X, y, sample_weight, anew=True)
+        self.learn_rows(X, y, sample_weight, anew=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -72,7 +72,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
             The classifier itself.
         """
         announced = None if classes is None else check_labels(classes)
-        self._learn(X, y, sample_weight, announced=announced)
+        self.learn_rows(X, y, sample_weight, known={"announced": announced})
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -195,7 +195,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         """Return the counts for an attribute, which stays as it is."""
         learned = self._shared.hand_out()
         if learned is None:
-            self._lacks(name)
+            raise missing_attribute(self, name)
         return learned.counts  # type: ignore[return-value]
 
     def _require_own_encoding(self, hasher: Hasher, is_shared: bool) -> None:

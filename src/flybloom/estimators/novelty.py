@@ -15,7 +15,7 @@ from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.encoding import Wanted, wanted_encoding
 from flybloom.core.readout.recovery import AgedFilter
 from flybloom.core.recipe import Block, Learned
-from flybloom.estimators.base import HASH_PARAMETERS
+from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.counting import CountingEstimator
 
 AUTO_OFFSET = -0.5  # half of what wins is new
@@ -215,7 +215,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         FlyBloomNovelty
             The fitted detector itself.
         """
-        self._learn(X, None, anew=True)
+        self.learn_rows(X, None, anew=True)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:  # noqa: ARG002
@@ -233,7 +233,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             -1 for outliers, 1 for the others.
         """
-        block = self._learn(X, None, anew=True)
+        block = self.learn_rows(X, None, anew=True)
         with self.reading_learned() as learned:
             scores = self.judge(learned, block, 0)
         return np.where(scores < self.offset_, -1, 1)
@@ -253,7 +253,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         FlyBloomNovelty
             The detector itself.
         """
-        self._learn(X, None)
+        self.learn_rows(X, None)
         return self
 
     def forget(self, X: Any, positions: Any = None) -> Self:
@@ -412,7 +412,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         """Threshold on `score_samples`; outliers score less."""
         learned = self._shared.value
         if learned is None or "offset" not in learned.tuned:
-            self._lacks("offset_")
+            raise missing_attribute(self, "offset_")
         return float(learned.tuned["offset"])
 
     @property
@@ -462,7 +462,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         """Return the counts for an attribute."""
         learned = self._shared.value
         if learned is None:
-            self._lacks(name)
+            raise missing_attribute(self, name)
         return learned.counts  # type: ignore[return-value]
 
     def _novelty_of(self, learned: Learned, X: Features, own_ages: Codes) -> Array:

@@ -20,6 +20,7 @@ from flybloom.core.counts.columns import unite
 from flybloom.core.files import model_file
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.estimators.base import missing_attribute
 
 
 class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -210,11 +211,9 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
     def _inside(self, name: str) -> Any:
         """Return the fitted classifier, for an attribute that is read off it; before fit there is none."""
-        try:
-            return self.__dict__["estimator_"]
-        except KeyError:
-            msg = f"{type(self).__name__!r} object has no attribute {name!r}"
-            raise AttributeError(msg) from None
+        if "estimator_" not in self.__dict__:
+            raise missing_attribute(self, name)
+        return self.estimator_
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model to a file, which `flybloom.load` reads.

@@ -22,7 +22,7 @@ from flybloom.core.readout.judged_rows import FEW_ROWS, JudgedRows
 from flybloom.core.readout.ridge import Ridge, solve
 from flybloom.core.readout.weight_table import WeightTable
 from flybloom.core.recipe import Block, Learned
-from flybloom.estimators.base import HASH_PARAMETERS
+from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import CountingClassifier
 from flybloom.estimators.frozen import FrozenClassifier
@@ -414,7 +414,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         """What scores are divided by before the softmax of `predict_proba`."""
         learned = self._shared.value
         if learned is None or "temperature" not in learned.tuned:
-            self._lacks("temperature_")
+            raise missing_attribute(self, "temperature_")
         return float(learned.tuned["temperature"])
 
     def linear_reading(self, learned: Learned, n_rows: int) -> LinearReading:  # noqa: ARG002

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from flybloom._internal.sklearn_compat import Interval, fit_context
@@ -17,6 +16,7 @@ from flybloom._internal.validation import check_labels, check_new_rows, check_ro
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.encoding.relevance import Relevance
+from flybloom.estimators.base import not_fitted
 
 
 class _EncodingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -238,8 +238,7 @@ class RelevanceScaler(_EncodingTransformer):
     def weights_(self) -> Array:
         """The weight of each column."""
         if not self.__sklearn_is_fitted__():
-            msg = f"This {type(self).__name__} instance is not fitted yet."
-            raise NotFittedError(msg)
+            raise not_fitted(self)
         step: Relevance | None = self._encoder.step(Relevance)
         return np.ones(self.n_features_in_, np.float32) if step is None else step.weights
 

@@ -26,6 +26,7 @@ from flybloom.core.files import model_file
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.recipe import Block, joined
+from flybloom.estimators.base import missing_attribute, not_fitted
 from flybloom.estimators.counting import CountingEstimator
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -140,7 +141,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         with self._guard.learning:
             model = self._new_model()
-            block = _learn(model, X, y, sample_weight, anew=True)
+            block = model.learn_rows(X, y, sample_weight, anew=True)
             self._following = self._begin(model, block, _checked_times(times, len(block.weights), -math.inf))
         return self
 
@@ -423,18 +424,16 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _of_following(self, name: str) -> _Following:
         """Return what is followed, for an attribute; before the first rows there is none."""
-        try:
-            following: _Following = self.__dict__["_following"]
-        except KeyError:
-            msg = f"{type(self).__name__!r} object has no attribute {name!r}"
-            raise AttributeError(msg) from None
+        following: _Following | None = self.__dict__.get("_following")
+        if following is None:
+            raise missing_attribute(self, name)
         return following
 
     def _fitted(self) -> Any:
         """Return the fitted model."""
         following = self.__dict__.get("_following")
         if following is None:
-            raise self.model._not_fitted()  # noqa: SLF001 - says how to go on
+            raise not_fitted(self.model)
         return following.model
 
     def _new_model(self) -> CountingEstimator:
@@ -450,7 +449,7 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Return what is followed after rows that may be too few to fix how they are hashed."""
         model = copy(following.model)
         held = following.model.held_rows()
-        block = _learn(model, X, y, sample_weight)
+        block = model.learn_rows(X, y, sample_weight)
         n_rows = len(block.weights)
         latest = following.early[-1] if following.early.size else -math.inf
         came = np.concatenate([following.early, _checked_times(times, n_rows, latest)])
@@ -527,11 +526,6 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             self._following = following._replace(memory=after)
 
         uninterrupted(change)
-
-
-def _learn(model: CountingEstimator, X: Any, y: Any, sample_weight: Any, *, anew: bool = False) -> Block:
-    """Learn rows, with labels where the model has any; return them, checked."""
-    return model._learn(X, y, sample_weight, anew=anew)  # noqa: SLF001 - one way for all kinds
 
 
 def _winners_of(block: Block, hasher: Hasher, n_jobs: int | None) -> Won:

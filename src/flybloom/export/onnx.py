@@ -95,7 +95,7 @@ def write_model(graph: Graph, model: Any, X: Value, dtype: str) -> dict[str, Val
         answers = linear_answers(graph, learned, won)
     else:
         with model.reading_learned() as learned_now:
-            counts, table = model._weight_table(learned_now.counts)  # noqa: SLF001 - what it scores with
+            counts, table = model.weight_table(learned_now.counts)
         seed = hasher.projection.seed
         answers = novelty_answers(graph, model.classes_, counts, table, model.temperature, seed, won)
     return answers._asdict()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import align_columns, count_dtype, require_countable, unite, unknown_among
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.step import Plan
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.exceptions import IncompatibleHashError
 
@@ -31,15 +33,17 @@ def untaught(model: FlyBloomClassifier, n_features: int) -> FlyBloomClassifier:
         To be sent to nobody: each party makes its own.
     """
     result = copy(model)
-    if result._encoding.needs_rows:  # noqa: SLF001 - there is no public way to ask
+
+    def refuse(plan: Plan, encoder: Encoder) -> NoReturn:  # noqa: ARG001 - asked for sums over rows
         msg = (
             f"The encoding {model.encoding!r} is fitted to rows, and every party has others. "
             "Use encoding='none', or one fitted beforehand that all parties share, Encoding(...).fit(X)."
         )
         raise IncompatibleHashError(msg)
+
     with result.learning(anew=False) as session:
         session.check_features(np.zeros((0, n_features)))
-        session.start(lambda plan, encoder: None)  # noqa: ARG005
+        session.start(refuse)
     return result
 
 

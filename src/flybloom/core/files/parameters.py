@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def parameters_to_json(model: Any) -> dict[str, Any]:
 
 def estimator_from_json(kind: Any, stored: Any) -> Any:
     """Return an unfitted estimator of a kind with these parameters; ValueError where it cannot have them."""
-    names = set(kind._get_param_names())  # noqa: SLF001 - scikit-learn has no public way to ask a class
+    names = set(signature(kind).parameters)
     if isinstance(stored, dict):
         stored = {**{name: usual for name, usual in LATER.items() if name in names}, **stored}
     if isinstance(stored, dict) and "class_weight" in names:
@@ -44,7 +45,7 @@ def estimator_from_json(kind: Any, stored: Any) -> Any:
         raise ValueError(msg)
     model = kind(**{name: _restored(value) for name, value in stored.items()})
     try:
-        model._validate_params()  # noqa: SLF001
+        model._validate_params()  # noqa: SLF001 - scikit-learn's way to check them
     except (ValueError, TypeError, OverflowError) as error:
         msg = f"a parameter is wrong. {error}"
         raise ValueError(msg) from error

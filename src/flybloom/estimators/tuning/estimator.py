@@ -29,7 +29,7 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class_weight, require_weights_for
 from flybloom.core.recipe import Learned, Recipe
-from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator
+from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, missing_attribute
 from flybloom.estimators.classifier import CLASSIFIER_PARAMETERS, FlyBloomClassifier
 from flybloom.estimators.tuning.calibration import fitted_temperature
 from flybloom.estimators.tuning.grids import NAMES, Candidate, as_list, candidates
@@ -660,7 +660,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     def classes_(self) -> Array:
         """The labels, sorted."""
         if self._hasher is None:
-            self._lacks("classes_")
+            raise missing_attribute(self, "classes_")
         return self.best_estimator_.classes_
 
     @property
