@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier
-from peers import random_features, row_by_row
+from peers import hyperdimensional, random_features, row_by_row
 from peers.indexes import NEIGHBOURS, FaissFlat, FaissHNSW, Hnswlib, Voting
 from peers.skills import SKILLS
 
@@ -98,7 +98,10 @@ if find_spec("river"):
     ALL += [
         Contestant("river kNN", lambda: row_by_row.River(row_by_row.neighbours), **few),
         Contestant("river naive Bayes", lambda: row_by_row.River(row_by_row.bayes), **few),
+        Contestant("river ARF", lambda: row_by_row.River(row_by_row.forest), **few),
     ]
+if find_spec("torchhd"):
+    ALL += [Contestant("torchhd OnlineHD", hyperdimensional.OnlineHD, ("one pass",), most_rows=100_000)]
 
 
 def model_bytes(model: Any) -> int:

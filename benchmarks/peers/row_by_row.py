@@ -44,3 +44,10 @@ def bayes() -> Any:
     from river import naive_bayes  # noqa: PLC0415
 
     return naive_bayes.GaussianNB()
+
+
+def forest() -> Any:
+    """Return river's adaptive random forest."""
+    from river import forest as forests  # noqa: PLC0415
+
+    return forests.ARFClassifier(seed=0)
