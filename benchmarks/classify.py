@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from peers.contestants import ALL, VISION, Contestant, fly_bytes, model_bytes
+from peers.contestants import ALL, LETTER, VISION, Contestant, fly_bytes, model_bytes
 from peers.data import Rows, rows
 from peers.machine import RESULTS, save
 from peers.memory import Peak
@@ -31,7 +31,8 @@ ROUNDS = {"mnist": 3, "fashion_mnist": 2, "letter": 3, "stream": 2}
 
 def contestants(name: str) -> list[Contestant]:
     """Return who takes part on a data set."""
-    return [*(VISION if "mnist" in name else []), *ALL]
+    own = LETTER if name == "letter" else VISION if "mnist" in name else []
+    return [*own, *ALL]
 
 
 def timed(contestant: Contestant, data: Rows) -> dict[str, Any]:
