@@ -11,23 +11,21 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from flybloom import FlyBloomClassifier
+from flybloom.plots import CertificateDisplay
 
 X, y = load_digits(return_X_y=True)
 model = FlyBloomClassifier(2048, n_winners=32, encoding="standard", random_state=0).fit(X[:1600], y[:1600])
-rows = X[1600:1680]
+rows, labels = X[1600:1680], y[1600:1680]
 radius = model.certified_radius(rows)
 print(f"median over {len(rows)} rows: every pixel may move by {np.median(radius):.3f} of 16 levels")
 
 # %%
-# The rows that are surest, and those that a little would turn.
+# How many rows are right and certified, and the rows that are surest, or that a little would turn.
 
 order = np.argsort(radius)
 figure = plt.figure(figsize=(9, 3.6), layout="constrained")
 left, right = figure.subfigures(1, 2, width_ratios=[1.2, 1])
-ax = left.subplots()
-ax.plot(np.sort(radius), 1 - np.arange(len(radius)) / len(radius), drawstyle="steps-post", color="#b5482a", lw=2)
-ax.set(xlabel="every pixel may move by", ylabel="share of labels that are proven to hold")
-ax.spines[["top", "right"]].set_visible(False)
+CertificateDisplay.from_estimator(model, rows, labels, ax=left.subplots(), color="#b5482a", lw=2)
 for ax, i in zip(right.subplots(2, 4).flat, [*order[-4:], *order[:4]], strict=True):
     ax.imshow(rows[i].reshape(8, 8), cmap="Greys")
     ax.set_title(f"{radius[i]:.3f}", fontsize=9)

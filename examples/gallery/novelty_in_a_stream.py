@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from flybloom import FlyBloomNovelty
+from flybloom.plots import NoveltyDisplay
 
 X, y = load_digits(return_X_y=True)
 rng = np.random.default_rng(0)
@@ -40,4 +41,14 @@ ax.plot(np.array(novelty)[:, 1], color="#3b6ea5", lw=2, label="remembers all")
 ax.set(xlabel="block of 40 rows", ylabel="novelty of zeros")
 ax.spines[["top", "right"]].set_visible(False)
 ax.legend(frameon=False)
+plt.show()
+
+# %%
+# How novel rows of each kind are in the end. Zeros have come back, threes were there all the time, noise never was.
+
+noise = rng.integers(0, 17, size=(200, 64)).astype(float)
+rows = np.vstack([probe, X[y == 3], noise])
+kinds = ["zeros"] * len(probe) + ["threes"] * int((y == 3).sum()) + ["noise"] * len(noise)
+figure, ax = plt.subplots(figsize=(8, 3.2), layout="constrained")
+NoveltyDisplay.from_estimator(model, rows, groups=kinds, ax=ax)
 plt.show()

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from flybloom import FlyBloomClassifier, OpenSetClassifier
+from flybloom.plots import NoveltyDisplay
 
 X, y = load_digits(return_X_y=True)
 known = y < 8
@@ -23,15 +24,7 @@ print(f"known digits kept:           {np.mean(told[y_new < 8] != -1):.2f}")
 
 # %%
 
-novelty = model.estimator_.novelty(X_new)
-nearest = novelty.argmin(axis=1)
-excess = novelty.min(axis=1) - np.broadcast_to(model.threshold_, novelty.shape[1])[nearest]
-bins = np.linspace(-0.6, 0.6, 41)
+group = np.where(y_new < 8, "0 to 7, which were learned", "8 and 9, which were not")
 figure, ax = plt.subplots(figsize=(8, 3.4), layout="constrained")
-ax.hist(excess[y_new < 8], bins, color="#3b6ea5", alpha=0.7, label="0 to 7, which were learned")
-ax.hist(excess[y_new >= 8], bins, color="#b5482a", alpha=0.7, label="8 and 9, which were not")
-ax.axvline(0, color="0.2", ls="--", label="threshold, from rows left out")
-ax.set(xlabel="novelty to the nearest class, less its threshold", ylabel="rows")
-ax.spines[["top", "right"]].set_visible(False)
-ax.legend(frameon=False)
+NoveltyDisplay.from_estimator(model, X_new, groups=group, ax=ax)
 plt.show()

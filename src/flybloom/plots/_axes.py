@@ -21,8 +21,8 @@ def axes_for(owner: str, ax: Any) -> Any:
     return ax if ax is not None else pyplot.subplots(layout="constrained")[1]
 
 
-def grid_of_axes(owner: str, n: int, ax: Any, n_columns: int = 5) -> list[Any]:
-    """Return `n` axes: those given, or a new figure with rows of `n_columns`."""
+def grid_of_axes(owner: str, n: int, ax: Any, n_columns: int = 5, size: tuple[float, float] = (1.8, 2.0)) -> list[Any]:
+    """Return `n` axes: those given, or a new figure with rows of `n_columns`, each of a size in inches."""
     pyplot = require_pyplot(owner)
     if ax is not None:
         axes = list(ax.flat) if hasattr(ax, "flat") else list(ax) if hasattr(ax, "__iter__") else [ax]
@@ -33,7 +33,7 @@ def grid_of_axes(owner: str, n: int, ax: Any, n_columns: int = 5) -> list[Any]:
     n_columns = min(n, n_columns)
     n_rows = -(-n // n_columns)
     _, grid = pyplot.subplots(
-        n_rows, n_columns, figsize=(1.8 * n_columns, 2.0 * n_rows), layout="constrained", squeeze=False
+        n_rows, n_columns, figsize=(size[0] * n_columns, size[1] * n_rows), layout="constrained", squeeze=False
     )
     for unused in list(grid.flat)[n:]:
         unused.set_axis_off()

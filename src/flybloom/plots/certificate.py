@@ -1,0 +1,145 @@
+"""A picture of labels that are proven to hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flybloom.plots._axes import axes_for, plain
+
+NORMS = {"linf": "every feature may move by", "l2": "l2 distance", "l1": "l1 distance"}
+
+
+class CertificateDisplay:
+    """The share of rows whose label no change within a radius can turn, against the radius.
+
+    It is recommended to use `from_estimator` to create one.
+
+    Parameters
+    ----------
+    radius : array-like of shape (n_samples,)
+        What ``certified_radius()`` returns.
+    is_right : array-like of shape (n_samples,) of bool, default=None
+        Whether the label of each row is the true one. Where it is given, only such rows count.
+    norm : {"linf", "l2", "l1"}, default="linf"
+        How distances are measured.
+    name : str, default=None
+        What the curve is called in a legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        The curve.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure that holds it.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from sklearn.datasets import load_iris
+    >>> from flybloom import FlyBloomClassifier
+    >>> from flybloom.plots import CertificateDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = FlyBloomClassifier(1024, random_state=0).fit(X[::2], y[::2])
+    >>> display = CertificateDisplay.from_estimator(model, X[1:60:2], y[1:60:2])
+    >>> display.share(0.0) >= display.share(0.1)
+    True
+    """
+
+    ax_: Any
+    figure_: Any
+    line_: Any
+
+    def __init__(self, radius: Any, *, is_right: Any = None, norm: str = "linf", name: str | None = None) -> None:
+        self.radius = radius
+        self.is_right = is_right
+        self.norm = norm
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any = None, *, norm: str = "linf", name: str | None = None, ax: Any = None,
+        **line_options: Any,
+    ) -> CertificateDisplay:  # fmt: skip
+        """Certify rows with a fitted classifier, and draw how many hold.
+
+        Parameters
+        ----------
+        estimator : FlyBloomClassifier or FlyRidgeClassifier
+            A fitted classifier.
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,), default=None
+            Their labels: rows that are told wrong do not count then, which is certified accuracy.
+        norm : {"linf", "l2", "l1"}, default="linf"
+            How distances are measured, see ``FlyBloomClassifier.certify``.
+        name : str, default=None
+            What the curve is called in a legend; None draws no legend.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **line_options : dict
+            Passed on to matplotlib's `plot`.
+
+        Returns
+        -------
+        CertificateDisplay
+            The display, drawn.
+        """
+        is_right = None if y is None else estimator.predict(X) == np.asarray(y)
+        radius = estimator.certified_radius(X, norm=norm)
+        return cls(radius, is_right=is_right, norm=norm, name=name).plot(ax=ax, **line_options)
+
+    def share(self, radius: float) -> float:
+        """Return the share of rows that are certified within a radius, and right where labels are known.
+
+        Parameters
+        ----------
+        radius : float
+            The radius.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        return float(np.mean(self._reach() >= radius))
+
+    def plot(self, *, ax: Any = None, **line_options: Any) -> CertificateDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **line_options : dict
+            Passed on to matplotlib's `plot`.
+
+        Returns
+        -------
+        CertificateDisplay
+            The display itself.
+        """
+        self.ax_ = ax = axes_for("CertificateDisplay", ax)
+        self.figure_ = ax.figure
+        reach = self._reach()
+        ends = np.unique(reach[np.isfinite(reach) & (reach >= 0)])
+        radii = np.concatenate([[0.0], ends])
+        shares = [self.share(0.0), *(float(np.mean(reach > end)) for end in ends)]
+        label = None if self.name is None else plain(self.name)
+        options = {"drawstyle": "steps-post", "label": label, **line_options}
+        self.line_ = ax.plot(radii, shares, **options)[0]
+        what = "labels that are proven to hold" if self.is_right is None else "rows that are right and certified"
+        ax.set(xlabel=NORMS[self.norm], ylabel=f"share of {what}")
+        ax.set_ylim(bottom=0)
+        if label is not None:
+            ax.legend()
+        return self
+
+    def _reach(self) -> np.ndarray[Any, Any]:
+        """Return up to which radius each row counts; one that is wrong counts at none."""
+        reach = np.asarray(self.radius, dtype=np.float64)
+        return reach if self.is_right is None else np.where(self.is_right, reach, -1.0)

@@ -1,0 +1,143 @@
+"""A picture of how novel rows are, beside the threshold that tells outliers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from flybloom.plots._axes import axes_for, plain
+
+N_BINS = 40
+
+
+class NoveltyDisplay:
+    """Histogram of how novel rows are, by group, with the threshold of a detector.
+
+    It is recommended to use `from_estimator` to create one.
+
+    Parameters
+    ----------
+    novelty : array-like of shape (n_samples,)
+        How novel each row is.
+    threshold : float, default=None
+        Beyond which rows are outliers; None draws none.
+    groups : array-like of shape (n_samples,), default=None
+        Which group each row is of, such as its label, or whether it was learned; None takes all for one.
+    novelty_name : str, default="novelty"
+        What the horizontal axis shows.
+
+    Attributes
+    ----------
+    bars_ : dict of matplotlib BarContainer
+        The histogram of each group.
+    line_ : matplotlib Line2D or None
+        The threshold.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure that holds it.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomNovelty
+    >>> from flybloom.plots import NoveltyDisplay
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = FlyBloomNovelty(contamination=0.1, random_state=0).fit(X[y < 5][:400])
+    >>> display = NoveltyDisplay.from_estimator(model, X[900:], groups=y[900:] < 5)
+    >>> list(display.bars_)
+    [False, True]
+    """
+
+    ax_: Any
+    figure_: Any
+    bars_: dict[Any, Any]
+    line_: Any
+
+    def __init__(
+        self, novelty: Any, *, threshold: float | None = None, groups: Any = None, novelty_name: str = "novelty"
+    ) -> None:
+        self.novelty = novelty
+        self.threshold = threshold
+        self.groups = groups
+        self.novelty_name = novelty_name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, groups: Any = None, ax: Any = None, **bar_options: Any
+    ) -> NoveltyDisplay:
+        """Ask a fitted model how novel rows are, and draw it.
+
+        Parameters
+        ----------
+        estimator : FlyBloomNovelty, OpenSetClassifier or FlyBloomClassifier
+            A fitted model. Of a classifier the novelty to the nearest class is shown; where classes may have thresholds
+            of their own, as in an `OpenSetClassifier`, it is shown less the threshold of that class.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        groups : array-like of shape (n_samples,), default=None
+            Which group each row is of; None takes all for one.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **bar_options : dict
+            Passed on to matplotlib's `hist`.
+
+        Returns
+        -------
+        NoveltyDisplay
+            The display, drawn.
+        """
+        threshold: float | None = None
+        name = "novelty"
+        if hasattr(estimator, "acceptance"):
+            novelty, threshold = -estimator.acceptance(X), 0.0
+            name = "novelty to the nearest class, less its threshold"
+        else:
+            novelty = estimator.novelty(X)
+            if novelty.ndim > 1:
+                novelty, name = novelty.min(axis=1), "novelty to the nearest class"
+            if hasattr(estimator, "offset_"):
+                threshold = -estimator.offset_
+        return cls(novelty, threshold=threshold, groups=groups, novelty_name=name).plot(ax=ax, **bar_options)
+
+    def plot(self, *, ax: Any = None, **bar_options: Any) -> NoveltyDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **bar_options : dict
+            Passed on to matplotlib's `hist`.
+
+        Returns
+        -------
+        NoveltyDisplay
+            The display itself.
+        """
+        novelty = np.asarray(self.novelty)
+        groups = np.zeros(len(novelty)) if self.groups is None else np.asarray(self.groups)
+        if len(groups) != len(novelty):
+            msg = (
+                f"The 'groups' parameter of NoveltyDisplay must have an entry for each of {len(novelty)} rows. "
+                f"Got {len(groups)} instead."
+            )
+            raise ValueError(msg)
+        self.ax_ = ax = axes_for("NoveltyDisplay", ax)
+        self.figure_ = ax.figure
+        names = np.unique(groups).tolist()
+        options = {"bins": np.histogram_bin_edges(novelty, N_BINS), "alpha": 0.6, **bar_options}
+        self.bars_ = {
+            name: ax.hist(novelty[groups == name], label=plain(name) if len(names) > 1 else None, **options)[2]
+            for name in names
+        }
+        self.line_ = None
+        if self.threshold is not None:
+            self.line_ = ax.axvline(self.threshold, color="0.3", linestyle="--", label="threshold")
+        ax.set(xlabel=plain(self.novelty_name), ylabel="rows")
+        if ax.get_legend_handles_labels()[1]:
+            ax.legend()
+        return self

@@ -1,0 +1,157 @@
+"""A picture of what privacy costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from flybloom.plots._axes import axes_for, plain
+
+
+class PrivacyDisplay:
+    """Accuracy of private releases against epsilon, with its spread over draws of noise.
+
+    It is recommended to use `from_estimator` to create one.
+
+    Parameters
+    ----------
+    epsilons : array-like of shape (n_epsilons,)
+        The budgets.
+    scores : array-like of shape (n_epsilons, n_draws)
+        The score of each release.
+    baseline : float, default=None
+        The score without noise; None draws none.
+    name : str, default="released"
+        What the curve is called in the legend.
+    score_name : str, default="accuracy"
+        What the vertical axis shows.
+
+    Attributes
+    ----------
+    errorbar_ : matplotlib ErrorbarContainer
+        The mean over draws, and one standard deviation to both sides.
+    line_ : matplotlib Line2D or None
+        The baseline.
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure that holds it.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from flybloom.plots import PrivacyDisplay
+    >>> display = PrivacyDisplay([0.5, 1, 2], [[0.6, 0.7], [0.8, 0.8], [0.9, 0.8]], baseline=0.95).plot()
+    >>> [label.get_text() for label in display.ax_.get_xticklabels()]
+    ['0.5', '1', '2']
+    """
+
+    ax_: Any
+    figure_: Any
+    errorbar_: Any
+    line_: Any
+
+    def __init__(
+        self,
+        epsilons: Any,
+        scores: Any,
+        *,
+        baseline: float | None = None,
+        name: str = "released",
+        score_name: str = "accuracy",
+    ) -> None:
+        self.epsilons = epsilons
+        self.scores = scores
+        self.baseline = baseline
+        self.name = name
+        self.score_name = score_name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        epsilons: Sequence[float] = (0.1, 0.5, 1, 3, 8),
+        n_draws: int = 5,
+        name: str = "released",
+        ax: Any = None,
+        **release_options: Any,
+    ) -> PrivacyDisplay:
+        """Release a fitted classifier often, with seeded noise, and draw how accurate releases are.
+
+        The picture is for those who hold the rows, and is not private itself: releases are made of copies, so that
+        nothing is entered into the account of the model.
+
+        Parameters
+        ----------
+        estimator : FlyBloomClassifier
+            A fitted classifier.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows to test with.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        epsilons : sequence of float, default=(0.1, 0.5, 1, 3, 8)
+            The budgets.
+        n_draws : int, default=5
+            How many releases are made for each; their seeds are 0, 1, and so on.
+        name : str, default="released"
+            What the curve is called in the legend.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **release_options : dict
+            Passed on to ``FlyBloomClassifier.release``, such as `delta` and `classes`.
+
+        Returns
+        -------
+        PrivacyDisplay
+            The display, drawn.
+        """
+        scores = [
+            [
+                copy(estimator).release(epsilon, random_state=draw, **release_options).score(X, y)
+                for draw in range(n_draws)
+            ]
+            for epsilon in epsilons
+        ]
+        return cls(epsilons, scores, baseline=estimator.score(X, y), name=name).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None, **line_options: Any) -> PrivacyDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **line_options : dict
+            Passed on to matplotlib's `errorbar`.
+
+        Returns
+        -------
+        PrivacyDisplay
+            The display itself.
+        """
+        epsilons, scores = np.asarray(self.epsilons, dtype=np.float64), np.asarray(self.scores, dtype=np.float64)
+        if scores.ndim != 2 or len(scores) != len(epsilons):  # noqa: PLR2004
+            msg = (
+                f"The 'scores' parameter of PrivacyDisplay must have a row for each of {len(epsilons)} epsilons. "
+                f"Got an array of shape {scores.shape} instead."
+            )
+            raise ValueError(msg)
+        self.ax_ = ax = axes_for("PrivacyDisplay", ax)
+        self.figure_ = ax.figure
+        options = {"marker": "o", "capsize": 3, "label": plain(self.name), **line_options}
+        self.errorbar_ = ax.errorbar(epsilons, scores.mean(axis=1), scores.std(axis=1), **options)
+        self.line_ = None
+        if self.baseline is not None:
+            self.line_ = ax.axhline(self.baseline, color="0.5", linestyle="--", label="without noise")
+        ax.set(xscale="log", xlabel="epsilon: smaller is more private", ylabel=plain(self.score_name))
+        ax.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+        ax.minorticks_off()
+        ax.legend()
+        return self
