@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from flybloom import FlyBloomClassifier
+from flybloom.estimators import counting
 
 
 @pytest.fixture
@@ -156,3 +157,21 @@ def test_a_failed_block_is_invisible_to_other_threads(digits):
         finally:
             done.set()
         result.result()
+
+
+def test_rows_are_hashed_and_scored_by_one_model(digits, monkeypatch):
+    """Though another thread fits it anew between the look at the rows and their scores."""
+    X, y = digits
+    model = small().fit(X, y)
+    before = model.predict(X[:50])
+    check = counting.check_rows
+
+    def fit_meanwhile(*arguments, **options):
+        monkeypatch.undo()
+        rows = check(*arguments, **options)
+        model.set_params(n_components=40, random_state=1).fit(X, y)
+        return rows
+
+    monkeypatch.setattr(counting, "check_rows", fit_meanwhile)
+    assert_array_equal(model.predict(X[:50]), before)
+    assert model.n_components_ == 40

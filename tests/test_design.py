@@ -113,9 +113,8 @@ def test_a_read_out(digits):
     """A pure function of counts and winners: here, for each row, the share of its winners that ever won."""
     X, _ = digits
     model = flybloom.FlyBloomNovelty(200, n_winners=8, random_state=0).fit(X)
-    rows, hasher = model._check_scoring(X)
-    with model.reading_learned() as learned:
-        is_known = learned.counts.table.any(axis=1)[hasher.winners(rows)]
+    with model.scoring(X) as (rows, learned):
+        is_known = learned.counts.table.any(axis=1)[learned.hasher.winners(rows)]
     assert is_known.all()
 
 

@@ -45,6 +45,5 @@ class HourModel(CountingEstimator):
 
     def predict(self, X: Any) -> Array:
         """Return the hour in which the winners of each row won most often."""
-        rows, hasher = self._check_scoring(X)
-        with self.reading_learned() as learned:
-            return learned.counts.table[hasher.winners(rows)].sum(axis=1).argmax(axis=1)
+        with self.scoring(X) as (rows, learned):
+            return learned.counts.table[learned.hasher.winners(rows)].sum(axis=1).argmax(axis=1)

@@ -10,7 +10,6 @@ from scipy import sparse
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array
 from flybloom.core.hashing.bounds import NORMS, SumBounds
-from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.certificate import LinearReading, holds, largest_radius
 from flybloom.core.recipe import Learned
 
@@ -20,7 +19,7 @@ SUMS_AT_ONCE = 2**21  # bounds of sums that a thread holds
 class Certified:
     """What classifiers that add up weights of winners can promise of their labels.
 
-    A subclass gives its `linear_reading`, `_check_scoring` and `reading_learned`.
+    A subclass gives its `linear_reading` and `scoring`.
     """
 
     n_jobs: int | None
@@ -78,9 +77,9 @@ class Certified:
         if not (isinstance(radius, int | float | np.number) and 0 <= radius < np.inf):
             msg = f"The 'radius' parameter of certify must be a number from 0 on. Got {radius!r} instead."
             raise ValueError(msg)
-        rows, hasher = self._check_scoring(X)  # type: ignore[attr-defined]
-        radii = np.full(rows.shape[0], float(radius))
-        return self._certified(rows, hasher, norm, lambda proof, n: proof(np.arange(n), radii))
+        with self.scoring(X) as (rows, learned):  # type: ignore[attr-defined]
+            radii = np.full(rows.shape[0], float(radius))
+            return self._certified(rows, learned, norm, lambda proof, n: proof(np.arange(n), radii))
 
     def certified_radius(self, X: Any, *, norm: str = "linf") -> Array:
         """Return for each row a radius within which its label cannot change.
@@ -107,42 +106,42 @@ class Certified:
         >>> model.certified_radius(X[:3], norm="l2").round(3)
         array([0.1, 0.1, 0.1])
         """
-        rows, hasher = self._check_scoring(X)  # type: ignore[attr-defined]
-        first = 2.0**-7 * _typical_size(rows)
-        return self._certified(rows, hasher, norm, lambda proof, n: largest_radius(proof, n, first))
+        with self.scoring(X) as (rows, learned):  # type: ignore[attr-defined]
+            first = 2.0**-7 * _typical_size(rows)
+            return self._certified(rows, learned, norm, lambda proof, n: largest_radius(proof, n, first))
 
-    def _certified(self, rows: Any, hasher: Hasher, norm: str, ask: Any) -> Array:
+    def _certified(self, rows: Any, learned: Learned, norm: str, ask: Any) -> Array:
         """Return what `ask` makes of proofs of all rows, which take positions and a radius for each."""
         if norm not in NORMS:
             msg = f"The 'norm' parameter must be one of {NORMS}. Got {norm!r} instead."
             raise ValueError(msg)
+        hasher = learned.hasher
         bounds = SumBounds(hasher, norm)
-        with self.reading_learned() as learned:  # type: ignore[attr-defined]
-            reading = self.linear_reading(learned, rows.shape[0])
-            codes = np.empty(rows.shape[0], np.int64)
+        reading = self.linear_reading(learned, rows.shape[0])
+        codes = np.empty(rows.shape[0], np.int64)
 
-            def decide(block: slice, winners: Any) -> None:
-                codes[block] = reading.decide(winners)
+        def decide(block: slice, winners: Any) -> None:
+            codes[block] = reading.decide(winners)
 
-            hasher.for_each_block(rows, decide, self.n_jobs)
+        hasher.for_each_block(rows, decide, self.n_jobs)
 
-            def proof(places: Array, radius: Array) -> Array:
-                result = np.zeros(places.size, bool)
-                step = max(1, SUMS_AT_ONCE // hasher.n_components)
+        def proof(places: Array, radius: Array) -> Array:
+            result = np.zeros(places.size, bool)
+            step = max(1, SUMS_AT_ONCE // hasher.n_components)
 
-                def prove(block: slice) -> None:
-                    for begin in range(block.start, block.stop, step):
-                        some = slice(begin, min(begin + step, block.stop))
-                        values = rows[places[some]]
-                        values = values.toarray() if sparse.issparse(values) else values
-                        low, high = bounds.of(values, radius[some])
-                        result[some] = holds(low, high, reading, codes[places[some]], hasher.n_winners)
+            def prove(block: slice) -> None:
+                for begin in range(block.start, block.stop, step):
+                    some = slice(begin, min(begin + step, block.stop))
+                    values = rows[places[some]]
+                    values = values.toarray() if sparse.issparse(values) else values
+                    low, high = bounds.of(values, radius[some])
+                    result[some] = holds(low, high, reading, codes[places[some]], hasher.n_winners)
 
-                for_each_block(prove, places.size, hasher.n_components, self.n_jobs)
-                return result
-
-            result: Array = ask(proof, rows.shape[0])
+            for_each_block(prove, places.size, hasher.n_components, self.n_jobs)
             return result
+
+        result: Array = ask(proof, rows.shape[0])
+        return result
 
 
 def _typical_size(rows: Any) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -23,7 +25,7 @@ from flybloom.core.recipe import Learned
 from flybloom.estimators.base import HASH_PARAMETERS
 from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import CountingClassifier
-from flybloom.estimators.novelty_scores import NoveltyScores
+from flybloom.estimators.novelty_scores import NoveltyScores, ScoredRows
 from flybloom.estimators.releasing import Releasing
 
 FILTERS = ("filters", "familiarity")
@@ -237,58 +239,6 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         tags.classifier_tags.poor_score = not self.signed
         return tags
 
-    def predict(self, X: Any) -> Array:
-        """Return the class to which each row is least novel.
-
-        Classes that tie are chosen between by a hash of the seed and the row's winners: as if at random, but always the
-        same for the same row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels.
-        """
-        X, hasher = self._check_scoring(X)
-        codes = np.empty(X.shape[0], np.int64)
-        with self._reading_counts() as counts:
-            scorer = self._scorer(X.shape[0], counts)
-            seed = hasher.projection.seed
-
-            def decide(block: slice, winners: Winners) -> None:
-                codes[block] = scorer.most_familiar(winners, seed)
-
-            hasher.for_each_block(X, decide, self.n_jobs)
-        return counts.classes[codes]
-
-    def novelty(self, X: Any) -> Novelty:
-        """Return how novel each row is to each class, f_i(x) in the paper.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            From 0, familiar, to 1, never met; columns as in ``classes_``.
-        """
-        X, hasher = self._check_scoring(X)
-        with self._reading_counts() as counts:
-            scorer = self._scorer(X.shape[0], counts)
-            result = np.empty((X.shape[0], counts.classes.size))
-
-            def score(block: slice, winners: Winners) -> None:
-                scorer.novelty(winners, result[block])
-
-            hasher.for_each_block(X, score, self.n_jobs)
-        return result
-
     def class_similarity(self, *, kind: Literal["filters", "familiarity"] = "filters") -> Array:
         """Return how similar each pair of classes is: the cosine between their filters.
 
@@ -378,11 +328,11 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         >>> bool((model.leave_one_out_novelty(X, y) >= model.novelty(X)).all())
         True
         """
-        X, hasher = self._check_scoring(X)
-        self._require_own_encoding(hasher, shared_encoding)
-        with self._reading_counts() as counts:
-            codes = known_codes(check_labels(y, X.shape[0]), counts.classes)
-            result = np.empty((X.shape[0], counts.classes.size))
+        with self.scoring(X) as (rows, learned):
+            hasher, counts = learned.hasher, cast("ClassCounts", learned.counts)
+            self._require_own_encoding(hasher, shared_encoding)
+            codes = known_codes(check_labels(y, rows.shape[0]), counts.classes)
+            result = np.empty((rows.shape[0], counts.classes.size))
             scorer: LeaveOneOut | FollowingLeaveOneOut
             if self.decay == AUTO:
                 scorer = FollowingLeaveOneOut(counts, self.class_weight)
@@ -393,7 +343,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
             def score(block: slice, winners: Winners) -> None:
                 result[block] = scorer.novelty(winners, codes[block])
 
-            hasher.for_each_block(X, score, self.n_jobs)
+            hasher.for_each_block(rows, score, self.n_jobs)
         return result
 
     def explain(self, X: Any, labels: Any = None, *, kind: Literal["novelty", "familiarity"] = "novelty") -> Array:
@@ -427,24 +377,24 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         ((1, 64), np.float64(0.958), np.float64(0.958))
         """
         _check_choice("kind", kind, SCORES)
-        X, hasher = self._check_scoring(X)
-        connections, signs = hasher.projection.connections()
-        result = np.empty((X.shape[0], hasher.encoder.n_features))
-        with self._reading_counts() as counts:
-            wanted = None if labels is None else np.broadcast_to(np.asarray(labels), X.shape[0])
+        with self.scoring(X) as (rows, learned):
+            hasher, counts = learned.hasher, cast("ClassCounts", learned.counts)
+            connections, signs = hasher.projection.connections()
+            result = np.empty((rows.shape[0], hasher.encoder.n_features))
+            wanted = None if labels is None else np.broadcast_to(np.asarray(labels), rows.shape[0])
             given = None if wanted is None else known_codes(wanted, counts.classes)
-            scorer = self._scorer(X.shape[0] if given is None else 0, counts)
+            scorer = self._scorer(rows.shape[0] if given is None else 0, counts)
             table, weights = self.weight_table(counts)
 
             def divide(block: slice, winners: Winners) -> None:
                 codes = scorer.most_familiar(winners, hasher.projection.seed) if given is None else given[block]
-                rows = hasher.encoder.encode_dense(X[block])
+                encoded = hasher.encoder.encode_dense(rows[block])
                 shares = explanation.feature_shares(
-                    rows, winners, codes, connections, signs, table, weights, of_familiarity=kind == "familiarity"
+                    encoded, winners, codes, connections, signs, table, weights, of_familiarity=kind == "familiarity"
                 )
                 result[block] = hasher.encoder.traced_back(shares)
 
-            hasher.for_each_block(X, divide, self.n_jobs)
+            hasher.for_each_block(rows, divide, self.n_jobs)
         return result
 
     def class_profiles(self, *, contrast: bool = True) -> Array:
@@ -523,6 +473,13 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         if self.class_weight is None:
             return None
         return class_weights(self.class_weight, counts.classes, counts.class_count)
+
+    @contextmanager
+    def _scoring_by_novelty(self, X: Any) -> Iterator[ScoredRows]:
+        """Give the rows, what hashes and what scores them."""
+        with self.scoring(X) as (rows, learned):
+            counts: Any = learned.counts
+            yield ScoredRows(rows, learned.hasher, counts.classes, self._scorer(rows.shape[0], counts))
 
     def _scorer(self, n_rows: int, counts: ClassCounts) -> Scorer:
         """Return what scores so many rows; with class weights, always by the table of counts."""

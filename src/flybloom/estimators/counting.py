@@ -171,6 +171,21 @@ class CountingEstimator(FlyEstimator):
                 raise not_fitted(self)
             yield learned
 
+    @contextmanager
+    def scoring(self, X: Any) -> Iterator[tuple[Features, Learned]]:
+        """Give rows that are to be scored, checked, and what is learned, which stays until the end of the with block.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        """
+        with self.reading_learned() as learned:
+            if not self.__sklearn_is_fitted__():
+                raise not_fitted(self)
+            self._check_parameters()  # what only matters when scoring may have been set since fit
+            yield check_rows(X, type(self).__name__, learned.hasher.encoder), learned
+
     def with_learned(self, learned: Learned) -> Self:
         """Hold what was learned elsewhere, and return the model itself.
 
@@ -247,9 +262,9 @@ class CountingEstimator(FlyEstimator):
         >>> bool(model.novel_winners(X[900:]).mean() < model.novel_winners(X[900:, ::-1]).mean())
         True
         """
-        X, hasher = self._check_scoring(X)
-        with self.reading_learned() as learned:
-            return novel_share(learned.counts.table, hasher.winners(X, self.n_jobs, ordered=False))  # type: ignore[attr-defined]
+        with self.scoring(X) as (rows, learned):
+            winners = learned.hasher.winners(rows, self.n_jobs, ordered=False)
+            return novel_share(learned.counts.table, winners)  # type: ignore[attr-defined]
 
     def check_block(self, learned: Learned, X: Any, y: Any, sample_weight: Any = None) -> Block:
         """Return rows that are hashed as those before, checked.
@@ -422,7 +437,8 @@ class CountingEstimator(FlyEstimator):
     def _shared(self) -> Shared[Learned | None]:
         """What keeps readers and learners apart; rows that were held back are counted before anybody looks."""
         shared = self._sharing
-        if _is_stale(shared.value) and self.__dict__.get("_settler") != get_ident():
+        held = None if shared.value is None else shared.value.held
+        if held is not None and held.is_stale and self.__dict__.get("_settler") != get_ident():
             with shared.learning:
                 self._settle(shared)
         return shared
@@ -586,22 +602,9 @@ class CountingEstimator(FlyEstimator):
         left = held.without(block)
         self._shared.replace(None if left is None else learned._replace(held=left))
 
-    def _check_scoring(self, X: Any) -> tuple[Features, Hasher]:
-        """Return the rows to score, checked, and what hashes them."""
-        learned = self._shared.value
-        if learned is None or not self.__sklearn_is_fitted__():
-            raise not_fitted(self)
-        self._check_parameters()  # what only matters when scoring may have been set since fit
-        return check_rows(X, type(self).__name__, learned.hasher.encoder), learned.hasher
-
     def _require_kin(self, other: Any, action: str) -> None:
         """Refuse what is not a model of the same kind."""
         if not isinstance(other, type(self)):
             name = type(self).__name__
             msg = f"Cannot {action}: expected another {name}. Got {type(other).__name__} instead. Pass a fitted {name}."
             raise TypeError(msg)
-
-
-def _is_stale(learned: Learned | None) -> bool:
-    """Return whether rows are held back that have not been counted."""
-    return learned is not None and learned.held is not None and learned.held.is_stale

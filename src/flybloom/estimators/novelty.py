@@ -315,9 +315,8 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             From 0, familiar, to 1, never met.
         """
-        X, _ = self._check_scoring(X)
-        with self.reading_learned() as learned:
-            return self._novelty_of(learned, X, np.full(X.shape[0], -1))
+        with self.scoring(X) as (rows, learned):
+            return self._novelty_of(learned, rows, np.full(rows.shape[0], -1))
 
     def score_samples(self, X: Any) -> Array:
         """Return minus the novelty of each row: the lower, the more abnormal.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -10,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Novelty, Winners
+from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_rows
 from flybloom.core.counts.columns import align_columns, check_table, narrowest, unite
 from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
@@ -20,7 +22,7 @@ from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, 
 from flybloom.core.readout.scorer import Scorer
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, read_only
 from flybloom.estimators.fixed import FixedClassifier
-from flybloom.estimators.novelty_scores import NoveltyScores
+from flybloom.estimators.novelty_scores import NoveltyScores, ScoredRows
 from flybloom.exceptions import PrivacyError
 from flybloom.privacy.budget import Spent
 
@@ -114,52 +116,6 @@ class ReleasedClassifier(NoveltyScores, FixedClassifier):
         self.class_weight = class_weight
         self.temperature = temperature
         self.n_jobs = n_jobs
-
-    def predict(self, X: Any) -> Array:
-        """Return the class to which each row is least novel.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels.
-        """
-        rows, hasher = self._check_scoring(X)
-        codes = np.empty(rows.shape[0], np.int64)
-        scorer, seed = self._scorer(rows.shape[0]), hasher.projection.seed
-
-        def decide(block: slice, winners: Winners) -> None:
-            codes[block] = scorer.most_familiar(winners, seed)
-
-        hasher.for_each_block(rows, decide, self.n_jobs)
-        return np.asarray(self.classes_[codes])
-
-    def novelty(self, X: Any) -> Novelty:
-        """Return how novel each row is to each class; negative counts are 0.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            From 0, familiar, to 1, never met; columns as in ``classes_``.
-        """
-        rows, hasher = self._check_scoring(X)
-        result = np.empty((rows.shape[0], self.classes_.size))
-        scorer = self._scorer(rows.shape[0])
-
-        def score(block: slice, winners: Winners) -> None:
-            result[block] = scorer.novelty(winners)
-
-        hasher.for_each_block(rows, score, self.n_jobs)
-        return result
 
     def merge(self, other: ReleasedClassifier) -> Self:
         """Add a release of other rows; ``a + b`` does the same and leaves both as they were.
@@ -361,18 +317,17 @@ class ReleasedClassifier(NoveltyScores, FixedClassifier):
         super(FlyEstimator, self)._validate_params()
         check_class_weight(self.class_weight, type(self).__name__)
 
-    def _check_scoring(self, X: Any) -> tuple[Any, Hasher]:
-        """Return the rows to score, checked, and what hashes them."""
+    @contextmanager
+    def _scoring_by_novelty(self, X: Any) -> Iterator[ScoredRows]:
+        """Give the rows, what hashes and what scores them: no count is less than zero."""
         hasher = self._require_hasher()
         self._check_parameters()
-        return check_rows(X, type(self).__name__, hasher.encoder), hasher
-
-    def _scorer(self, n_rows: int) -> Scorer:
-        """Return what scores so many rows: no count is less than zero."""
+        rows = check_rows(X, type(self).__name__, hasher.encoder)
         counts = np.maximum(self._table, 0)
         weights = class_weights(self.class_weight, self.classes_, self.class_count_)
-        n_lookups = n_rows * self._require_hasher().n_winners
-        return Scorer(counts, counts.max(axis=0, initial=0), self.decay_, weights, n_lookups, self.n_jobs)
+        n_lookups = rows.shape[0] * hasher.n_winners
+        scorer = Scorer(counts, counts.max(axis=0, initial=0), self.decay_, weights, n_lookups, self.n_jobs)
+        yield ScoredRows(rows, hasher, self.classes_, scorer)
 
 
 def _refusal(action: str) -> str:

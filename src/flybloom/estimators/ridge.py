@@ -210,15 +210,15 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         ndarray of shape (n_samples, n_classes)
             About the probability of each class before `class_weight`; columns as in ``classes_``.
         """
-        X, hasher = self._check_scoring(X)
-        with self._reading_counts() as counts:
+        with self.scoring(X) as (rows, learned):
+            counts: Any = learned.counts
             ridge, shift = self._solution(counts), self._shift(counts)
-            result = np.empty((X.shape[0], counts.classes.size))
+            result = np.empty((rows.shape[0], counts.classes.size))
 
             def score(block: slice, winners: Winners) -> None:
                 result[block] = ridge.scores(winners, shift)
 
-            hasher.for_each_block(X, score, self.n_jobs, ordered=False)
+            learned.hasher.for_each_block(rows, score, self.n_jobs, ordered=False)
         return result
 
     def leave_one_out_decision(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:
@@ -253,11 +253,11 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         >>> bool((left_out == y).mean() < model.score(X, y))
         True
         """
-        X, hasher = self._check_scoring(X)
-        self._require_own_encoding(hasher, shared_encoding)
-        with self._reading_counts() as counts:
-            codes = known_codes(check_labels(y, X.shape[0]), counts.classes)
-            winners = hasher.winners(X, self.n_jobs)
+        with self.scoring(X) as (rows, learned):
+            self._require_own_encoding(learned.hasher, shared_encoding)
+            counts: Any = learned.counts
+            codes = known_codes(check_labels(y, rows.shape[0]), counts.classes)
+            winners = learned.hasher.winners(rows, self.n_jobs)
             return self._solution(counts).leave_one_out(winners, codes, counts.n_rows)
 
     def calibrate(self, X: Any, y: Any) -> Self:
@@ -300,12 +300,13 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         ndarray of shape (n_samples, n_features)
             Rows add up to the score for the class less its intercept, up to rounding.
         """
-        X, hasher = self._check_scoring(X)
-        connections, signs = hasher.projection.connections()
-        result = np.empty((X.shape[0], hasher.encoder.n_features))
-        with self._reading_counts() as counts:
+        with self.scoring(X) as (rows, learned):
+            counts: Any = learned.counts
+            hasher = learned.hasher
+            connections, signs = hasher.projection.connections()
+            result = np.empty((rows.shape[0], hasher.encoder.n_features))
             ridge, shift = self._solution(counts), self._shift(counts)
-            wanted = None if labels is None else np.broadcast_to(np.asarray(labels), X.shape[0])
+            wanted = None if labels is None else np.broadcast_to(np.asarray(labels), rows.shape[0])
             given = None if wanted is None else known_codes(wanted, counts.classes)
             m, n_classes = ridge.weights.shape
             places = np.repeat(np.arange(m)[:, None], n_classes, axis=1)  # each component finds its own weight
@@ -314,13 +315,13 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
 
             def divide(block: slice, winners: Winners) -> None:
                 codes = ridge.scores(winners, shift).argmax(axis=1) if given is None else given[block]
-                rows = hasher.encoder.encode_dense(X[block])
+                encoded = hasher.encoder.encode_dense(rows[block])
                 shares = explanation.feature_shares(
-                    rows, winners, codes, connections, signs, places, table, of_familiarity=False
+                    encoded, winners, codes, connections, signs, places, table, of_familiarity=False
                 )
                 result[block] = hasher.encoder.traced_back(shares * winners.shape[1])  # a sum over winners, no mean
 
-            hasher.for_each_block(X, divide, self.n_jobs)
+            hasher.for_each_block(rows, divide, self.n_jobs)
         return result
 
     def class_similarity(self) -> Array:
