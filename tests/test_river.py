@@ -2,12 +2,13 @@
 
 import math
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from flybloom import FlyBloomClassifier, FlyRidgeClassifier, SlidingWindow
+from flybloom import BestWindow, FlyBloomClassifier, FlyRidgeClassifier, SlidingWindow
 from flybloom.exceptions import NeverLearnedError
 
 river = pytest.importorskip("river")
@@ -32,9 +33,10 @@ def test_rivers_own_checks():
 
 
 @pytest.mark.parametrize("name", ["check_pickling", "check_learn_many_matches_learn_one", "check_emerging_features"])
-def test_rivers_checks_of_a_window(name):
+@pytest.mark.parametrize("window", [partial(SlidingWindow, n_rows=50), partial(BestWindow, n_rows=(50, None))])
+def test_rivers_checks_of_a_window(window, name):
     """Those that see a difference, each on its first stream."""
-    model = FlyClassifier(SlidingWindow(FlyBloomClassifier(**SMALL), n_rows=50), warm_up=20)
+    model = FlyClassifier(window(FlyBloomClassifier(**SMALL)), warm_up=20)
     next(check for check in checks.yield_checks(model) if check.__name__ == name)(model.clone())
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from flybloom.blocks import read_blocks
     from flybloom.core.encoding.encoding import Encoding
     from flybloom.core.files.model_file import load
+    from flybloom.estimators.best_window import BestWindow
     from flybloom.estimators.classifier import FlyBloomClassifier
     from flybloom.estimators.densify import Densify
     from flybloom.estimators.fly_hash import FlyHash
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from flybloom.estimators.window import SlidingWindow
 
 __all__ = [
+    "BestWindow",
     "Densify",
     "Encoding",
     "FlyBloomClassifier",
@@ -47,6 +49,7 @@ __version__ = "0.2.0"
 
 # Imported when first asked for, so that `flybloom --help` need not wait for numba and scikit-learn.
 _MODULES = {
+    "BestWindow": "flybloom.estimators.best_window",
     "Densify": "flybloom.estimators.densify",
     "Encoding": "flybloom.core.encoding.encoding",
     "FlyBloomClassifier": "flybloom.estimators.classifier",

@@ -15,6 +15,7 @@ from flybloom._internal.typing import Array
 from flybloom._internal.validation import NamedRows, check_labels
 
 WINDOW = 1000  # rows of the rolling scores
+MANY_ROWS = 1024  # that a model is given at once which predicts and learns one after the other by itself
 
 
 @dataclass
@@ -88,7 +89,8 @@ def test_then_train(
         The rows with their labels, in the order in which they came.
     block_rows : int or None, default=None
         Longer blocks are cut into pieces of so many rows. Labels of a block are known only after all of it was
-        predicted; with 1, after every row.
+        predicted; with 1, after every row. A model with `predict_then_learn`, such as `BestWindow`, is given many rows
+        at a time then, and predicts and learns them one after the other by itself: the same, and faster.
     window : int, default=1000
         Rows of the rolling accuracies.
     signals : bool, default=False
@@ -115,19 +117,21 @@ def test_then_train(
             msg = f"The {name!r} parameter of test_then_train must be a whole number above 0. Got {value!r} instead."
             raise ValueError(msg)
     scores, judge = StreamScores(), _Judge(window)
-    for X, y in _pieces(blocks, block_rows):
+    curves = scores.rolling_accuracy, scores.rolling_no_change, scores.rolling_majority
+    many_at_once = block_rows == 1 and not signals and hasattr(model, "predict_then_learn")
+    for X, y in _pieces(blocks, MANY_ROWS if many_at_once else block_rows):
         if signals:
             _follow(model, X, scores)
         start = time.perf_counter()
-        predicted = _predicted(model, X)
-        model.partial_fit(X, y)
+        tested = _one_by_one(model, X, y) if many_at_once else [(y, _predicted(model, X))]
+        if not many_at_once:
+            model.partial_fit(X, y)
         scores.seconds += time.perf_counter() - start
-        judge.compare(y, predicted)
-        scores.rows.append(judge.n_rows)
-        for curve, last in zip(
-            (scores.rolling_accuracy, scores.rolling_no_change, scores.rolling_majority), judge.rolling(), strict=True
-        ):
-            curve.append(last)
+        for labels, predicted in tested:
+            judge.compare(labels, predicted)
+            scores.rows.append(judge.n_rows)
+            for curve, last in zip(curves, judge.rolling(), strict=True):
+                curve.append(last)
     if judge.n_rows == 0:
         msg = "There are no rows to test. Expected blocks of rows with their labels."
         raise ValueError(msg)
@@ -232,6 +236,19 @@ def _predicted(model: Any, X: Any) -> Array | None:
         return np.asarray(model.predict(X))
     except NotFittedError:
         return None
+
+
+def _one_by_one(model: Any, X: Any, y: Array) -> list[tuple[Array, Array | None]]:
+    """Let a model predict and learn one row after the other; return the label of each, and what was predicted."""
+    predicted: list[Array | None] = []
+    if _predicted(model, _some(X, slice(1))) is None:  # it knows nothing, not even how to begin
+        model.partial_fit(_some(X, slice(1)), y[:1])
+        predicted.append(None)
+    rest = slice(len(predicted), None)
+    if len(y) > len(predicted):
+        answers = model.predict_then_learn(_some(X, rest), y[rest])
+        predicted.extend(answers[i : i + 1] for i in range(len(answers)))
+    return [(y[i : i + 1], predicted[i]) for i in range(len(y))]
 
 
 def _follow(model: Any, X: Any, scores: StreamScores) -> None:

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from flybloom._internal.typing import Array
 from flybloom.estimators.classifier import FlyBloomClassifier
-from flybloom.estimators.window import SlidingWindow
+from flybloom.estimators.stream_follower import StreamFollower
 from flybloom.exceptions import NeverLearnedError, require_extra
 
 require_extra("river", "river", "flybloom.river")
@@ -35,8 +35,8 @@ class FlyClassifier(base.MiniBatchClassifier):
     Parameters
     ----------
     model
-        The model that learns, a `FlyBloomClassifier`, a `FlyRidgeClassifier`, or a `SlidingWindow` of one; a clone of
-        it does. Without it, a `FlyBloomClassifier` of 4096 components.
+        The model that learns, a `FlyBloomClassifier`, a `FlyRidgeClassifier`, or a `SlidingWindow` or `BestWindow` of
+        one; a clone of it does. Without it, a `FlyBloomClassifier` of 4096 components.
     warm_up
         How many rows are collected. One is enough for ``encoding="none"``.
     missing
@@ -94,7 +94,7 @@ class FlyClassifier(base.MiniBatchClassifier):
         y
             The label with which it was learned.
         """
-        if isinstance(self.model, SlidingWindow):
+        if isinstance(self.model, StreamFollower):
             msg = "A window forgets by itself, row after row. Leave out unlearn_one, or use the model without a window."
             raise TypeError(msg)
         if self._learner is not None:
@@ -198,7 +198,7 @@ class FlyClassifier(base.MiniBatchClassifier):
         if not keys:
             return keys, None
         model = clone(FlyBloomClassifier(4096, random_state=0) if self.model is None else self.model)
-        model.set_params(**{"model__warm_up" if isinstance(model, SlidingWindow) else "warm_up": 0})
+        model.set_params(**{"model__warm_up" if isinstance(model, StreamFollower) else "warm_up": 0})
         X = np.concatenate([self._row(row, keys) for row, _ in rows])
         return keys, model.partial_fit(X, np.array([label for _, label in rows]))
 

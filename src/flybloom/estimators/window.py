@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 import time
-from collections.abc import Callable
 from copy import copy
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
+from sklearn.base import clone
 
 from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
 from flybloom._internal.typing import Array
@@ -22,14 +18,11 @@ from flybloom.core.counts.base import Won
 from flybloom.core.counts.generations import NEWEST, Generations
 from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
 from flybloom.core.counts.shared import SharedOnDemand
-from flybloom.core.files import model_file
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.recipe import Block, joined
-from flybloom.estimators.base import missing_attribute, not_fitted
 from flybloom.estimators.counting import CountingEstimator
-
-Method = TypeVar("Method", bound=Callable[..., Any])
+from flybloom.estimators.stream_follower import StreamFollower
 
 LIMITS = ("n_rows", "seconds", "half_life")
 
@@ -42,13 +35,7 @@ class _Following(NamedTuple):
     early: Array  # when the rows came that the model holds back until then
 
 
-def _model_has(name: str) -> Callable[[Method], Method]:
-    """Return a decorator for methods that are there if the model inside has them."""
-    checked: Callable[[Method], Method] = available_if(lambda self: hasattr(self.model, name))
-    return checked
-
-
-class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class SlidingWindow(StreamFollower):
     """A model that follows a stream: it knows the last rows, and has forgotten all others.
 
     After every block the model equals, bit for bit, one that learned the rows of the window alone and hashes alike.
@@ -183,125 +170,13 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 self._slide(model, memory, won.only(block.weights > 0), came[block.weights > 0])
         return self
 
-    @_model_has("predict")
-    def predict(self, X: Any) -> Array:
-        """Return what the model of the window predicts.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels.
-        """
-        return np.asarray(self._fitted().predict(X))
-
-    @_model_has("predict_proba")
-    def predict_proba(self, X: Any) -> Array:
-        """Return what the model of the window says of each class.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows sum to 1; columns as in ``classes_``.
-        """
-        return np.asarray(self._fitted().predict_proba(X))
-
-    @_model_has("decision_function")
-    def decision_function(self, X: Any) -> Array:
-        """Return the scores of the model of the window.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray
-            As the model says.
-        """
-        return np.asarray(self._fitted().decision_function(X))
-
-    @_model_has("novelty")
-    def novelty(self, X: Any) -> Array:
-        """Return how novel rows are to the model of the window.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray
-            As the model says.
-        """
-        return np.asarray(self._fitted().novelty(X))
-
-    def novel_winners(self, X: Any) -> Array:
-        """Return for each row the share of its winners that never won in the window; it needs no labels.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            From 0 to 1.
-        """
-        return np.asarray(self._fitted().novel_winners(X))
-
-    @_model_has("score")
-    def score(self, X: Any, y: Any) -> float:
-        """Return the score of the model of the window: for classifiers, the accuracy.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
-
-        Returns
-        -------
-        float
-            The score.
-        """
-        return float(self._fitted().score(X, y))
-
-    @property
-    def model_(self) -> Any:
-        """The fitted model."""
-        return self._of_following("model_").model
-
-    @property
-    def classes_(self) -> Array:
-        """The labels of the window, sorted."""
-        return np.asarray(self._of_following("classes_").model.classes_)
-
-    @property
-    def n_features_in_(self) -> int:
-        """Number of features seen during fit."""
-        return int(self._of_following("n_features_in_").model.n_features_in_)
-
     @property
     def n_rows_in_window_(self) -> int:
         """How many rows the window has now; with `half_life`, those of the current generation."""
-        following = self._of_following("n_rows_in_window_")
-        memory = following.memory
+        self._answering("n_rows_in_window_")
+        memory = self._following.memory
         if memory is None:
-            return following.early.size
+            return self._following.early.size
         return memory.n_rows if isinstance(memory, Generations) else len(memory)
 
     def memory_usage(self) -> dict[str, int]:
@@ -312,18 +187,9 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         dict
             ``window``, what is kept to be forgotten, and what the model takes.
         """
-        memory = self._of_following("memory_usage").memory
+        self._answering("memory_usage")
+        memory = self._following.memory
         return {"window": 0 if memory is None else memory.n_bytes, **self._fitted().memory_usage()}
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Save model and window to a file, which `flybloom.load` reads.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Where to. A file that is there is replaced.
-        """
-        model_file.save(self, path)
 
     def to_parts(self) -> Parts:
         """Return what files hold: the model inside, and what it may have to forget.
@@ -395,14 +261,6 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 state["_following"] = following._replace(model=copy(following.model), memory=memory)
         return state
 
-    def __sklearn_tags__(self) -> Any:
-        """Rows may be what the model takes."""
-        return get_tags(self.model)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """A window is fitted when its model is."""
-        return "_following" in self.__dict__
-
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot say."""
         super()._validate_params()
@@ -422,19 +280,10 @@ class SlidingWindow(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             msg = "A model with recovery fades by itself. Use it without SlidingWindow, or set recovery=None."
             raise ValueError(msg)
 
-    def _of_following(self, name: str) -> _Following:
-        """Return what is followed, for an attribute; before the first rows there is none."""
-        following: _Following | None = self.__dict__.get("_following")
-        if following is None:
-            raise missing_attribute(self, name)
-        return following
-
-    def _fitted(self) -> Any:
-        """Return the fitted model."""
+    def _answers_now(self) -> Any:
+        """Return the model that answers, or None before the first rows."""
         following = self.__dict__.get("_following")
-        if following is None:
-            raise not_fitted(self.model)
-        return following.model
+        return None if following is None else following.model
 
     def _new_model(self) -> CountingEstimator:
         """Return a model that has learned nothing; where rows weigh many times as much, its decay is as much less."""

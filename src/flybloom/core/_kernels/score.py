@@ -61,3 +61,104 @@ def most_familiar(novelty: Array, winners: Array, seed: np.uint64, out: Array) -
                     out[row] = i
                     break
                 chosen -= 1
+
+
+@kernel
+def _digits(count: np.int64) -> int:
+    """Return how many binary digits a count has."""
+    n = 0
+    while count > 0:
+        n += 1
+        count >>= 1
+    return n
+
+
+@kernel
+def _enter(winners: Array, code: int, weight: int, counts: Array, rows: Array, met: Array) -> None:
+    """Add a row to the counts of its class, and keep up how many counts are not zero and what digits they have."""
+    rows[code] += weight
+    for r in range(winners.size):
+        before = np.int64(counts[winners[r], code])
+        after = before + weight
+        counts[winners[r], code] = after
+        met[0] += np.int64(after != 0) - np.int64(before != 0)
+        met[1] += _digits(after) - _digits(before)
+
+
+@kernel
+def follow(
+    winners: Array, codes: Array, weights: Array, begin: int, end: int, seed: np.uint64,
+    limits: Array, values: Array, starts: Array, bits: Array, steps: Array, fall: int,
+    tables: Array, rows: Array, met: Array,
+    kept: Array, kept_codes: Array, kept_weights: Array, judged: Array, right: Array, seen: Array,
+    answers: Array,
+) -> int:  # fmt: skip
+    """Let rows come one after the other: each is answered by the window that was right most often, then learned by all.
+
+    Ends early, before a row for which the weights of a window are no longer those that its counts ask for.
+
+    Parameters
+    ----------
+    winners, codes, weights : arrays of n rows
+        The rows; one of weight 0 is answered only.
+    begin, end, seed : int
+        Which rows; what ties are broken by.
+    limits : (k,) array
+        Rows of each window, 0 for all.
+    values, starts : (v,) and (k + 1,) arrays
+        The weights of counts, those of window i from ``starts[i]`` to ``starts[i + 1]``.
+    bits, steps : (k,) arrays
+        Low bits of counts that are left out; for which step of the decay the weights hold.
+    fall : int
+        Steps for each digit in the mean; 0 where the decay stays.
+    tables, rows, met : (k, m, n_classes), (k, n_classes) and (k, 2) arrays
+        What each window has counted, see `count_digits`.
+    kept, kept_codes, kept_weights : arrays of as many rows as the longest window that has an end
+        The latest rows; number i is at i modulo that.
+    judged, right : (n_judged, k) and (k,) arrays
+        Whether each window was right, for the latest rows, and how often.
+    seen : (2,) array
+        How many rows have come, and how many of them were judged.
+    answers : (n,) array
+        Where answers go; -1 while no class is known.
+    """
+    n_windows, n_classes, rho = limits.size, rows.shape[1], winners.shape[1]
+    novelties, answer = np.empty((1, n_classes)), np.empty(1, np.int64)
+    guesses = np.empty(n_windows, np.int64)
+    for i in range(begin, end):
+        for k in range(n_windows):
+            if fall > 0 and max(fall * met[k, 1] // max(met[k, 0], 1), steps[-1]) != steps[k]:
+                return i
+        best = 0
+        for k in range(n_windows):
+            if right[k] >= right[best]:
+                best = k
+            last, is_known = starts[k + 1] - starts[k] - 1, False
+            novelties[:] = 0.0
+            for r in range(rho):
+                j = winners[i, r]
+                for c in range(n_classes):
+                    novelties[0, c] += values[starts[k] + min(np.int64(tables[k, j, c]) >> bits[k], last)]
+            for c in range(n_classes):
+                novelties[0, c] = novelties[0, c] / rho if rows[k, c] > 0 else np.inf
+                is_known |= rows[k, c] > 0
+            answer[0] = -1
+            if is_known:
+                most_familiar(novelties, winners[i : i + 1], seed, answer)
+            guesses[k] = answer[0]
+        answers[i] = guesses[best]
+        if weights[i] == 0:
+            continue
+        place = seen[1] % judged.shape[0]
+        for k in range(n_windows):
+            is_right = guesses[k] == codes[i]
+            right[k] += np.int64(is_right) - np.int64(judged[place, k])
+            judged[place, k] = is_right
+            if 0 < limits[k] <= seen[0]:
+                gone = (seen[0] - limits[k]) % kept.shape[0]
+                _enter(kept[gone], kept_codes[gone], -kept_weights[gone], tables[k], rows[k], met[k])
+            _enter(winners[i], codes[i], weights[i], tables[k], rows[k], met[k])
+        place = seen[0] % kept.shape[0]
+        kept[place], kept_codes[place], kept_weights[place] = winners[i], codes[i], weights[i]
+        seen += 1
+    return end

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 Kind = TypeVar("Kind", bound=type)
 
 KINDS = {
+    "BestWindow": "flybloom.estimators.best_window",
     "FlyBloomClassifier": "flybloom.estimators.classifier",
     "FlyBloomClassifierCV": "flybloom.estimators.tuning.estimator",
     "FlyBloomNovelty": "flybloom.estimators.novelty",

@@ -17,6 +17,7 @@ AUTO = "auto"
 MOST = 0.6  # where counts are small; this and the next two were chosen by measurement, see docs/defaults.md
 FALL = 12  # steps down for each digit in the mean: the power 1.5 of the count
 START = 28  # steps up where counts have no digits: 2 ** 3.5 = 11.3
+LEAST_STEP = 33  # up to which the decay is the most there is
 STEPS = 8  # between a decay and half of it
 ROOTS = tuple(float.fromhex(text) for text in (
     "0x1.0000000000000p+0", "0x1.d5818dcfba487p-1", "0x1.ae89f995ad3adp-1", "0x1.8ace5422aa0dbp-1",
@@ -55,7 +56,10 @@ def auto_decay(digits: Digits) -> float:
     >>> auto_decay(Digits(100, 150)), auto_decay(Digits(100, 500))  # counts of 2, and of about 20
     (0.6, 0.0625)
     """
-    if digits.n_counts == 0:
-        return MOST
-    halved, step = divmod(FALL * digits.n_digits // digits.n_counts - START, STEPS)
+    halved, step = divmod(decay_step(digits) - START, STEPS)
     return min(MOST, math.ldexp(ROOTS[step], -halved))
+
+
+def decay_step(digits: Digits) -> int:
+    """Return the step that the decay of such counts is at; whole, so that a kernel can tell when it changes."""
+    return max(FALL * digits.n_digits // max(digits.n_counts, 1), LEAST_STEP)

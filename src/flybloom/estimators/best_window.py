@@ -1,0 +1,409 @@
+"""Windows of several lengths over one stream: the one that has been right most often lately answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context, safe_indexing
+from flybloom._internal.typing import Array
+from flybloom._internal.validation import NamedRows, check_labels, check_weights
+from flybloom.core.counts.base import Won
+from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
+from flybloom.core.counts.shared import SharedOnDemand
+from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.readout.rivals import Rivals
+from flybloom.core.recipe import Block, Learned, joined
+from flybloom.estimators.classifier import FlyBloomClassifier
+from flybloom.estimators.stream_follower import StreamFollower
+from flybloom.exceptions import NeverLearnedError
+
+ROWS_AT_ONCE = 1024  # that are hashed, and then learned one after the other
+
+
+class _State(NamedTuple):
+    """What is followed: a model that holds rows back until it is fixed how they are hashed, and then the windows."""
+
+    model: FlyBloomClassifier
+    rivals: Rivals | None
+
+
+class BestWindow(StreamFollower):
+    """A classifier that follows a stream with windows of several lengths, and answers with the best of them.
+
+    How long a window should be nobody knows before: a short one follows changes, a long one knows more. So several are
+    kept. Each says what it thinks of every row before the row is learned, and the one that was right most often about
+    the last of them answers; of those that tie, the longest.
+
+    Each window is exact: it has counted its rows and no others. A row is hashed once for all of them. Rows come one
+    after the other, whatever the size of blocks, so blocks change nothing, neither the windows nor which is chosen.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier
+        How rows are hashed and scored; clones of it are. It must have no `class_weight`.
+
+    n_rows : sequence of int or None, default=(100, 1000, None)
+        How many rows each window has; None for all that ever came.
+
+    judged_rows : int, default=1000
+        By how many rows, the last ones, windows are judged.
+
+    Attributes
+    ----------
+    model_ : FlyBloomClassifier
+        The model of the window that answers now.
+
+    n_rows_ : int or None
+        How many rows the window has that answers now; None for all.
+
+    windows_ : dict
+        The model of each window, by its number of rows.
+
+    classes_ : ndarray of shape (n_classes,)
+        The labels of the window that answers now.
+
+    See Also
+    --------
+    SlidingWindow : One window, of rows or of seconds, for every kind of model.
+
+    Notes
+    -----
+    How rows are hashed is fixed by the first rows (see `warm_up` of the model), and stays. Memory has an end: the
+    counts of each window, and ``2 * n_winners_ + 8`` bytes for each row of the longest one that is not of all rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import BestWindow, FlyBloomClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> window = BestWindow(FlyBloomClassifier(1024, encoding="none", random_state=0), n_rows=(100, None))
+    >>> answers = window.partial_fit(X[:800], y[:800]).predict_then_learn(X[800:], y[800:])
+    >>> bool((answers == y[800:]).mean() > 0.9), window.n_rows_
+    (True, None)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "model": [HasMethods(["partial_fit", "predict"])],
+        "n_rows": ["array-like"],
+        "judged_rows": [Interval(Integral, 1, None, closed="left")],
+    }
+    _guard = SharedOnDemand[None]()  # one learner at a time; who looks never sees half a row
+
+    def __init__(
+        self, model: Any, n_rows: tuple[int | None, ...] = (100, 1000, None), *, judged_rows: int = 1000
+    ) -> None:
+        self.model = model
+        self.n_rows = n_rows
+        self.judged_rows = judged_rows
+
+    @fit_context
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn the rows, one after the other.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows, in the order in which they came.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers; a row of weight 3 counts as three copies.
+
+        Returns
+        -------
+        BestWindow
+            The estimator itself.
+        """
+        with self._guard.learning:
+            model: FlyBloomClassifier = clone(self.model)
+            block = model.learn_rows(X, y, sample_weight, anew=True)
+            self._state = self._begin(model, block)
+        return self
+
+    @fit_context
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn a block of rows, one after the other.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows, in the order in which they came.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers; a row of weight 3 counts as three copies.
+
+        Returns
+        -------
+        BestWindow
+            The estimator itself.
+        """
+        with self._guard.learning:
+            model, rivals = self.__dict__.get("_state", (clone(self.model), None))
+            if rivals is not None:
+                self._follow(X, y, sample_weight)
+                return self
+            held, model = model.held_rows(), copy(model)
+            block = model.learn_rows(X, y, sample_weight)
+            if model.held_rows() is not None:
+                self._state = _State(model, None)
+            else:
+                self._state = self._begin(model, block if held is None else joined([held, block]))
+        return self
+
+    @fit_context
+    def predict_then_learn(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
+        """Return for each row what is predicted before it is learned, and learn it before the next one is predicted.
+
+        The same as `predict` and `partial_fit` of one row after the other, bit for bit, and much faster: rows are
+        hashed once, and many at a time.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows, in the order in which they came.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole numbers; a row of weight 3 counts as three copies, one of weight 0 is only predicted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels that were predicted.
+        """
+        with self._guard.learning:
+            self._fitted()
+            if self._state.rivals is not None:
+                return self._follow(X, y, sample_weight)
+            labels, answers, at = check_labels(y), [], 0
+            weights = check_weights(sample_weight, len(labels))
+            while at < len(labels) and self._state.rivals is None:  # until it is fixed how rows are hashed
+                row = _some(X, [at])
+                answers.append(self.predict(row))
+                if weights[at] > 0:
+                    self.partial_fit(row, labels[at : at + 1], weights[at : at + 1])
+                at += 1
+            if at < len(labels):
+                answers.append(self._follow(_some(X, np.arange(at, len(labels))), labels[at:], weights[at:]))
+            return np.concatenate(answers)
+
+    @property
+    def n_rows_(self) -> int | None:
+        """How many rows the window has that answers now; None for all."""
+        self._answering("n_rows_")
+        with self._looking() as (_, rivals):
+            return self._lengths()[-1 if rivals is None else rivals.best]
+
+    @property
+    def windows_(self) -> dict[int | None, FlyBloomClassifier]:
+        """The model of each window, by its number of rows."""
+        self._answering("windows_")
+        with self._looking() as (model, rivals):
+            if rivals is None:
+                return dict.fromkeys(self._lengths(), model)
+            return {n_rows: _model_of(model, rivals, k) for k, n_rows in enumerate(self._lengths())}
+
+    def memory_usage(self) -> dict[str, int]:
+        """Return how many bytes of memory the windows take.
+
+        Returns
+        -------
+        dict
+            ``windows``, all that is counted and kept, and ``connections``, which are drawn when rows are first hashed.
+        """
+        self._answering("memory_usage")
+        with self._looking() as (model, rivals):
+            used = model.memory_usage()
+            counts = used["counts"] if rivals is None else rivals.n_bytes
+            return {"windows": counts, "connections": used["connections"]}
+
+    def to_parts(self) -> Parts:
+        """Return what files hold: the model of the longest window, the latest rows, and who was right about them.
+
+        Returns
+        -------
+        Parts
+            Facts for JSON, and arrays.
+        """
+        self._fitted()
+        with self._looking() as (model, rivals):
+            if rivals is None:
+                inside, arrays = describe_inside(model)
+                return Parts(None, {"inside": inside}, arrays)
+            inside, arrays = describe_inside(_model_of(model, rivals, -1))
+            latest, kept = rivals.latest(), KeptWinners(rivals.tables.shape[1], rivals.kept.shape[1])
+            kept.write(latest, np.zeros(len(latest.weights)))
+            kept.move(len(latest.weights), 0)
+            facts, own = kept.to_parts()
+            judged = {"judged": rivals.judgements().astype(np.uint8)}
+        return Parts(None, {"inside": inside, "latest": facts}, {**arrays, **own, **judged})
+
+    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
+        """Hold what a file says, and return the estimator itself; ValueError where none can have that.
+
+        Parameters
+        ----------
+        hasher : Hasher or None
+            Not used: the model inside has its own.
+        facts : dict
+            What JSON held.
+        arrays : dict of ndarray
+            The arrays.
+
+        Returns
+        -------
+        BestWindow
+            The estimator itself.
+        """
+        self._validate_params()
+        own = {name: values for name, values in arrays.items() if name in ARRAYS}
+        others = {name: values for name, values in arrays.items() if name not in own and name != "judged"}
+        model: FlyBloomClassifier = restore_inside(facts.get("inside"), others, FlyBloomClassifier)
+        if model.held_rows() is not None:
+            self._state = _State(model, None)
+            return self
+        with model.reading_learned() as learned:
+            counts: Any = learned.counts
+            sizes = learned.hasher.n_components, learned.hasher.n_winners
+            kept = KeptWinners.from_parts(*sizes, facts.get("latest"), own)
+            rivals = Rivals.begin(self._limits(), *sizes, self.judged_rows)
+            latest = kept.oldest(len(kept))
+            if latest.labels is None or not 0 < len(kept) <= len(rivals.kept) or not (latest.weights > 0).all():
+                msg = "it does not hold the latest rows"
+                raise ValueError(msg)
+            rivals, _ = rivals.follow(latest, self.model.decay, 0)  # counts them; what it says of them is not asked
+            longest = rivals.counts(-1)
+            try:
+                nothing_else = counts.minus(longest).n_rows == 0
+            except NeverLearnedError:
+                nothing_else = None
+        judged = arrays.get("judged")
+        if nothing_else is None or (rivals.limits[-1] > 0 and not nothing_else):
+            msg = "the latest rows are not those that its model has learned"
+            raise ValueError(msg)
+        if (
+            judged is None
+            or judged.dtype != np.uint8
+            or judged.shape[1:] != rivals.judged.shape[1:]
+            or len(judged) > len(rivals.judged)
+            or (judged > 1).any()
+        ):
+            msg = "it does not say which window was right"
+            raise ValueError(msg)
+        self._state = _State(model, rivals.with_counts(-1, counts).with_judgements(judged))
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled or copied: windows of its own."""
+        with self._guard.learning:
+            state = {name: value for name, value in super().__getstate__().items() if name not in {"_guard", "_last"}}
+            if "_state" in state:
+                model, rivals = state["_state"]
+                state["_state"] = _State(copy(model), None if rivals is None else rivals.copied())
+        return state
+
+    def _validate_params(self) -> None:
+        """Check what scikit-learn's constraints cannot say."""
+        super()._validate_params()
+        lengths = list(self.n_rows)
+        is_right = all(n is None or (isinstance(n, Integral) and n > 0) for n in lengths)
+        if not lengths or not is_right or len({*lengths}) < len(lengths):
+            msg = (
+                "The 'n_rows' parameter of BestWindow must hold different whole numbers above 0, or None for all rows. "
+                f"Got {self.n_rows!r} instead."
+            )
+            raise ValueError(msg)
+        if not isinstance(self.model, FlyBloomClassifier) or self.model.class_weight is not None:
+            msg = (
+                "BestWindow needs a FlyBloomClassifier without class_weight. "
+                f"Got {self.model!r} instead. Use SlidingWindow for other models."
+            )
+            raise TypeError(msg)
+
+    def _lengths(self) -> list[int | None]:
+        """Return how many rows the windows have, the longest last."""
+        ends = sorted(int(n) for n in self.n_rows if n is not None)
+        return [*ends, None] if None in self.n_rows else [*ends]
+
+    def _limits(self) -> list[int]:
+        """Return the same as kernels take it."""
+        return [n or 0 for n in self._lengths()]
+
+    @contextmanager
+    def _looking(self) -> Iterator[_State]:
+        """Give what is followed, which stays as it is until the end of the block."""
+        with self._guard.looking:
+            yield self._state
+
+    def _answers_now(self) -> Any:
+        """Return the model of the window that answers, or None before the first rows."""
+        if "_state" not in self.__dict__:
+            return None
+        with self._looking() as (model, rivals):
+            if rivals is None:
+                return model
+            moment = (rivals, int(rivals.seen[0]))
+            known, answering = self.__dict__.get("_last", (None, None))
+            if known is None or known[0] is not rivals or known[1] != moment[1]:
+                answering = _model_of(model, rivals, rivals.best)
+                self._last = moment, answering
+            return answering
+
+    def _begin(self, model: FlyBloomClassifier, block: Block) -> _State:
+        """Return what is followed from now on, of a model that has just learned all of these rows."""
+        with model.reading_learned() as learned:
+            hasher = learned.hasher
+            rivals = Rivals.begin(self._limits(), hasher.n_components, hasher.n_winners, self.judged_rows)
+            model = model.with_learned(learned._replace(counts=learned.counts.minus(learned.counts)))
+        is_learned = block.weights > 0
+        block = Block(block.rows[is_learned], block.labels[is_learned], block.weights[is_learned])  # type: ignore[index]
+        for begin in range(0, len(block.weights), ROWS_AT_ONCE):
+            rivals, _ = rivals.follow(_won(model, hasher, block, begin), model.decay, hasher.projection.seed)
+        return _State(model, rivals)
+
+    def _follow(self, X: Any, y: Any, sample_weight: Any) -> Array:
+        """Learn rows one after the other, all or none, and return what was answered before."""
+        model, rivals = self._state
+        assert rivals is not None  # noqa: S101 - asked when the hash is fixed
+        with model.reading_learned() as learned:
+            hasher, block = learned.hasher, model.check_block(learned, X, y, sample_weight)
+        answers, guard = [], self._guard
+        for begin in range(0, len(block.weights), ROWS_AT_ONCE):
+            won = _won(model, hasher, block, begin)
+            if len(block.weights) > 1:
+                rivals, some = rivals.follow(won, model.decay, hasher.projection.seed)
+            else:
+                with guard.looking:  # it may be entered in place
+                    rivals, some = rivals.follow(won, model.decay, hasher.projection.seed)
+            answers.append(some)
+        if rivals is not self._state.rivals:
+            with guard.looking:
+                self._state = _State(model, rivals)
+        return np.concatenate(answers)
+
+
+def _won(model: FlyBloomClassifier, hasher: Hasher, block: Block, begin: int) -> Won:
+    """Return some rows as counts see them; in the order of `predict`, so that scores have its bits."""
+    some = slice(begin, begin + ROWS_AT_ONCE)
+    labels = None if block.labels is None else block.labels[some]
+    return Won(hasher.winners(block.rows[some], model.n_jobs), labels, block.weights[some])
+
+
+def _model_of(model: FlyBloomClassifier, rivals: Rivals, window: int) -> FlyBloomClassifier:
+    """Return a model of one window, which stays as it is."""
+    with model.reading_learned() as learned:
+        return copy(model).with_learned(Learned(learned.hasher, rivals.counts(window)))
+
+
+def _some(values: Any, rows: Any) -> Any:
+    """Return some rows of whatever holds them."""
+    return values.taken(rows) if isinstance(values, NamedRows) else safe_indexing(values, rows)
