@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import struct
 from collections import Counter
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -280,10 +281,56 @@ def encoded_columns(rows, weights=None):
     return found
 
 
+def fingerprint(row):
+    """64 bits that tell a row from others: the bits of its values, mixed by place."""
+    word, first, second = 2**64 - 1, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+
+    def mixed(bits):
+        bits = (bits ^ (bits >> 30)) * first & word
+        bits = (bits ^ (bits >> 27)) * second & word
+        return bits ^ (bits >> 31)
+
+    total = 0
+    for place, value in enumerate(row, start=1):
+        bits = 1 if math.isnan(value) else struct.unpack("<Q", struct.pack("<d", value or 0.0))[0]
+        bits = (bits ^ (bits >> 32)) * first & word
+        total += (bits ^ (bits >> 32)) * (mixed(place * 0x9E3779B97F4A7C15 & word) | 1)
+    return mixed(total & word)
+
+
+def sample(rows, weights, most):
+    """How often each of the different rows with the least fingerprints came."""
+    found = {}
+    for row, weight in zip(np.asarray(rows, np.float64).tolist(), weights, strict=True):
+        if weight > 0:
+            kept = found.setdefault(fingerprint(row), [row, 0])
+            kept[1] += int(weight)
+    return [found[key] for key in sorted(found)[:most]]
+
+
+def without_outliers(rows, weights=None, most=1024):
+    """Mean and deviation of each column; of a sample cut off at both ends where outliers make the deviation."""
+    weights = [1] * len(rows) if weights is None else weights
+    kept = sample(rows, weights, most)
+    found = encoded_columns(rows, weights)
+    for f, (_, deviation) in enumerate(found):
+        column = [row[f] for row, weight in kept for _ in range(weight)]
+        values = sorted(x for x in column if not math.isnan(x))
+        if not values:
+            continue
+        n = len(values)
+        low, high = values[n // 200], values[n - 1 - n // 200]
+        cut = [[x if math.isnan(x := row[f]) else min(max(x, low), high)] for row, _ in kept]
+        (bulk,) = encoded_columns(cut, [weight for _, weight in kept])
+        if values[n // 4] < values[n - 1 - n // 4] and deviation > 8 * bulk[1]:
+            found[f] = bulk
+    return found
+
+
 def clipped(rows, weights=None, clip=2.5):
     """Columns minus their mean, over their deviation, cut off; float32, missing values stay missing."""
     columns = []
-    for column, (mean, deviation) in zip(np.asarray(rows, np.float64).T, encoded_columns(rows, weights), strict=True):
+    for column, (mean, deviation) in zip(np.asarray(rows, np.float64).T, without_outliers(rows, weights), strict=True):
         with np.errstate(over="ignore"):  # rows of no weight may be that far away
             scaled = ((column - mean) * (1.0 / deviation)).astype(np.float32)
         columns.append([x if math.isnan(x) else min(max(x, np.float32(-clip)), np.float32(clip)) for x in scaled])

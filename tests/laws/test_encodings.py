@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 import flybloom
 import reference
 from flybloom import Encoding, FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash, FlyRidgeClassifier
+from flybloom.core.encoding import row_sample
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import AutoEncoding
 from flybloom.core.hashing.projection import Projection
@@ -57,6 +58,60 @@ def test_clip_and_bins_are_the_slow_truth(case):
     assert_array_equal(encoder.encode(X), np.nan_to_num(reference.clipped(X, weights)))
     binned = fitted(Encoding(bins=5), X, y, weights)
     assert_array_equal(binned.encode(X), reference.soft_bins(reference.clipped(X, weights), 5, 2.5, weights))
+
+
+@st.composite
+def rows_with_outliers(draw):
+    """Many rows by their weights, of which a few have values far out, or none."""
+    (X, y), weights = draw(rows_with_gaps())
+    weights = weights * draw(st.integers(1, 50))
+    far = draw(st.lists(st.integers(0, len(X) - 1), max_size=2))
+    X[far, draw(st.integers(0, X.shape[1] - 1))] *= draw(st.sampled_from([1e3, 1e6, -1e9]))
+    weights[far] = np.minimum(weights[far], 2)
+    return (X, y, weights) if weights.any() else (X, y, weights + 1)
+
+
+@settings(max_examples=50)
+@given(case=rows_with_outliers())
+def test_columns_with_outliers_are_the_slow_truth(case):
+    """Whether or not there are any, with a sample that is all rows."""
+    X, y, weights = case
+    encoder = fitted(Encoding(), X, y, weights)
+    assert_array_equal(encoder.encode(X, keeps_missing=True), reference.clipped(X, weights))
+
+
+@given(case=rows_with_outliers(), data=st.data(), most=st.integers(1, 10))
+def test_a_sample_of_rows_is_the_slow_truth_in_any_order_and_blocks(case, data, most):
+    """The rows with the least fingerprints of all, each with its weight; NaNs are alike, and zeros."""
+    X, _, weights = case
+    X[X == 1.0] = -0.0
+    order = np.array(data.draw(st.permutations(range(len(X)))))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_sample, "MOST_ROWS", most)
+        whole = row_sample.row_sample(X, weights)
+        parts = [order[cut] for cut in data.draw(block_cuts(len(X)))]
+        added = sum(
+            (row_sample.row_sample(X[p], weights[p]) for p in parts[1:]),
+            row_sample.row_sample(X[parts[0]], weights[parts[0]]),
+        )
+    for found in (whole, added):
+        expected = reference.sample(X, weights, most)
+        assert_array_equal(found.rows, np.array([row for row, _ in expected]).reshape(-1, X.shape[1]))
+        assert_array_equal(found.weights, [weight for _, weight in expected])
+
+
+def test_a_few_outliers_do_not_make_the_others_look_alike():
+    """Two rows of 2000 are far out: the others are encoded as without them, nearly. Rare values are no outliers."""
+    X = np.random.default_rng(0).normal(4000.0, 30.0, (2000, 2))
+    X[:, 1] = np.arange(2000) % 100 == 0
+    clean = Encoding().fit(X)
+    X[[3, 1700], 0] = [7e5, -3e6]
+    robust = Encoding().fit(X)
+    others = np.delete(X, [3, 1700], axis=0)
+    assert_allclose(robust.encode(others)[:, 0], clean.encode(others)[:, 0], atol=0.2)
+    assert robust.encode(X)[3, 0] == np.float32(2.5)
+    assert_array_equal(robust.encode(X)[:, 1], clean.encode(X)[:, 1])
+    assert abs(FlyHash(64, scaling="standard", random_state=0).fit(X).scale_[0]) > 1e4  # the paper's: unclipped
 
 
 @given(case=rows_with_gaps(), dtype=st.sampled_from([np.bool_, np.uint8, np.int8, np.uint16, np.int32, np.int64]))

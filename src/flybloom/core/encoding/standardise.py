@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from flybloom._internal.typing import Array, Features, Weights
 from flybloom.core.encoding.moments import ColumnMoments, column_moments
+from flybloom.core.encoding.row_sample import RowSample, row_sample
 from flybloom.core.encoding.step import Plan, Step, exactly
 
 MAX_PLAIN_CENTER = 2.0**969  # less than half a step of the largest floats: what is within their range stays there
+FAR_PART = 200  # one of so many values may be far out, at either end
+INFLATED = 8.0  # how many times the deviation of the others makes them outliers, not tails
 
 
 class Standardise(Step):
@@ -85,8 +89,30 @@ class Standardise(Step):
         return fields if self.clip == math.inf else {**fields, "clip_": self.clip}
 
 
+@dataclass
+class Spread:
+    """What rows say of the spread of columns: exact moments, and a sample where outliers are looked for."""
+
+    moments: ColumnMoments
+    sample: RowSample | None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, each as often as its weight says."""
+        return self.moments.n_rows
+
+    def __add__(self, other: Spread) -> Spread:
+        """Return the spread of both sets of rows together."""
+        if self.sample is None or other.sample is None:
+            return Spread(self.moments + other.moments, None)
+        return Spread(self.moments + other.moments, self.sample + other.sample)
+
+
 class StandardisePlan(Plan):
     """Takes centre and scale from the exact moments of the columns.
+
+    A few values that are very far out would make a scale at which all others look alike. Where values are clipped in
+    units of the deviation of their column, such a column has the moments of a sample, cut off where the outliers begin.
 
     Parameters
     ----------
@@ -99,16 +125,31 @@ class StandardisePlan(Plan):
     def __init__(self, scaling: str, clip: float = math.inf) -> None:
         self.scaling, self.clip = scaling, float(clip)
 
-    def measure(self, rows: Features, labels: Any, weights: Weights) -> ColumnMoments:  # noqa: ARG002
-        """Return the moments of the columns."""
-        return column_moments(rows, weights)
+    def measure(self, rows: Features, labels: Any, weights: Weights) -> Spread:  # noqa: ARG002
+        """Return the moments of the columns, and a sample of the rows if it is needed."""
+        looks_for_outliers = self.scaling == "standard" and self.clip < math.inf
+        return Spread(column_moments(rows, weights), row_sample(rows, weights) if looks_for_outliers else None)
 
-    def fit(self, n_inputs: int, measured: ColumnMoments) -> Standardise:  # noqa: ARG002
+    def fit(self, n_inputs: int, measured: Spread) -> Standardise:  # noqa: ARG002
         """Return the step."""
+        moments = measured.moments
         if self.scaling == "center":
-            return Standardise(measured.means(), None, self.clip)
-        scale = measured.deviations()
+            return Standardise(moments.means(), None, self.clip)
+        center, scale = moments.means(), moments.deviations()
         if self.scaling == "common":
-            is_constant = measured.are_constant()
+            is_constant = moments.are_constant()
             scale[:] = scale[~is_constant].max() if not is_constant.all() else 1.0
-        return Standardise(measured.means(), scale, self.clip)
+        if measured.sample is not None:
+            is_inflated, bulk = _inflated(scale, measured.sample)
+            center[is_inflated], scale[is_inflated] = bulk.means()[is_inflated], bulk.deviations()[is_inflated]
+        return Standardise(center, scale, self.clip)
+
+
+def _inflated(scale: Array, sample: RowSample) -> tuple[Array, ColumnMoments]:
+    """Return which deviations come from outliers, and the moments of a sample without these.
+
+    Columns of which half of the values are one and the same are left alone: what is rare there is no outlier.
+    """
+    bulk = column_moments(np.clip(sample.rows, *sample.bounds(FAR_PART)), sample.weights)
+    low, high = sample.bounds(4)
+    return (low < high) & (scale > INFLATED * bulk.deviations()), bulk
