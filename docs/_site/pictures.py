@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from flybloom import FlyBloomClassifier
+from flybloom.plots import CountsDisplay
 
 mpl.use("agg")
 from matplotlib import pyplot as plt
@@ -68,29 +69,25 @@ def draw_counts() -> None:
     second = copy(first - first).partial_fit(rows[half:], labels[half:])
     whole = first + second
     without = copy(whole).forget(rows[labels == 1], labels[labels == 1])
-    shown = {
-        f"learned from {half} rows": first.counts_,
-        f"+  another model, of {len(rows) - half} rows": second.counts_,
-        "=  the model of all rows, bit for bit": whole.counts_,
-        "-  all rows of class 1 forgotten: as if they had never come": without.counts_,
-    }
-    reach = whole.counts_.max()
-    figure, axes = plt.subplots(4, 1, figsize=(11, 4.6), layout="constrained", sharex=True)
-    for ax, (title, counts) in zip(axes, shown.items(), strict=True):
-        image = ax.imshow(_three_rows(counts), cmap="Oranges", vmin=0, vmax=reach, aspect="auto")
-        ax.set_yticks(range(3), ["0", "1", "2"])
-        ax.set_title(title, fontsize=10, loc="left")
+    display = CountsDisplay.from_estimators(
+        {
+            f"learned from {half} rows": first,
+            f"+  another model, of {len(rows) - half} rows": second,
+            "=  the model of all rows, bit for bit": whole,
+            "-  all rows of class 1 forgotten: as if they had never come": without,
+        }
+    )
+    for ax in display.axes_:
         ax.set_ylabel("class", fontsize=9)
-    axes[-1].set_xlabel("component")
-    figure.colorbar(image, ax=axes, label="how often it won", shrink=0.7)
-    figure.savefig(IMAGES / "counts.png", dpi=130)
-    plt.close(figure)
+    display.figure_.set_size_inches(11, 4.6)
+    display.figure_.savefig(IMAGES / "counts.png", dpi=130)
+    plt.close(display.figure_)
 
 
 def draw_scores() -> None:
     """Draw what a count weighs, and the weights of one row's winners for three classes."""
     rho = 12
-    model = FlyBloomClassifier(1024, n_connections=S, n_winners=rho, encoding="none", random_state=3)
+    model = FlyBloomClassifier(1024, n_connections=S, n_winners=rho, decay=0.4, encoding="none", random_state=3)
     model.fit(X[:60][y[:60] < 3], y[:60][y[:60] < 3])
     row = X[y == 2][20:21]
     winners = _winners(model, row)
@@ -117,11 +114,6 @@ def _winners(model: FlyBloomClassifier, row: Any) -> Any:
     """Return the winners of a row: what learning it once more changes."""
     before = model.counts_.sum(axis=0)
     return np.flatnonzero(copy(model).partial_fit(row, [2]).counts_.sum(axis=0) - before)
-
-
-def _three_rows(counts: Any) -> Any:
-    """Return counts with a row of zeros for a class that was forgotten."""
-    return counts if len(counts) == 3 else np.insert(counts, 1, 0, axis=0)
 
 
 if __name__ == "__main__":
