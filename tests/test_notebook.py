@@ -7,7 +7,14 @@ from sklearn import config_context
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier
+from flybloom import (
+    FlyBloomClassifier,
+    FlyBloomClassifierCV,
+    FlyBloomNovelty,
+    FlyRidgeClassifier,
+    OpenSetClassifier,
+    SlidingWindow,
+)
 from flybloom.estimators.learned_page import in_words
 
 CELLS = """
@@ -37,6 +44,25 @@ def test_a_model_shows_what_it_has_learned(kind, digits):
     assert ("the fullest" in page) == (kind is not FlyBloomNovelty)
     assert "of counts" in page
     assert make_pipeline(StandardScaler(), model)._repr_html_()
+
+
+SMALL = {"n_components": 256, "n_winners": 8, "encoding": "standard", "random_state": 0}
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "n_rows"),
+    [
+        (OpenSetClassifier(FlyBloomClassifier(**SMALL)), 300),
+        (SlidingWindow(FlyBloomClassifier(**SMALL), n_rows=200), 200),
+        (FlyBloomClassifierCV(**SMALL, decay=0.4), 300),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_wrapper_shows_what_the_model_inside_has_learned(wrapper, n_rows, digits):
+    """Once it has learned something; before there is the diagram alone."""
+    assert "flybloom-learned" not in wrapper._repr_html_()
+    page = getattr(wrapper, "fit", wrapper.partial_fit)(digits[0][:300], digits[1][:300])._repr_html_()
+    assert f'<td style="text-align:left">{n_rows}</td>' in page
 
 
 def test_what_is_shown_is_escaped_and_can_be_switched_off(digits):

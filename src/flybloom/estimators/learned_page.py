@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,21 @@ if TYPE_CHECKING:
 MAX_LABELS = 6
 MAX_COUNTS = 2**24  # a table beyond that is not looked through just to be shown
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+
+class ShowsInside:
+    """Shows in notebooks what the model inside has learned, under scikit-learn's diagram."""
+
+    shown_inside: ClassVar[str]  # the attribute that holds the model
+
+    def _html_repr(self) -> str:
+        """Return what notebooks show."""
+        diagram: str = super()._html_repr()  # type: ignore[misc]
+        model: Any = getattr(self, self.shown_inside, None)
+        if not hasattr(model, "reading_learned"):  # not fitted yet, or of another library
+            return diagram
+        with model.reading_learned() as learned:
+            return diagram + as_html(learned_facts(learned))
 
 
 def learned_facts(learned: Learned) -> dict[str, str]:

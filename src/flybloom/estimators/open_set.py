@@ -21,9 +21,10 @@ from flybloom.core.files import model_file
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.estimators.base import missing_attribute
+from flybloom.estimators.learned_page import ShowsInside
 
 
-class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Classifier that gives rows which are novel to every class a label of their own.
 
     A row is rejected where its least novelty, ``novelty(X).min(axis=1)``, exceeds a threshold: the quantile of the
@@ -81,6 +82,7 @@ class OpenSetClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # 
     0.16
     """
 
+    shown_inside = "estimator_"
     estimator_: Any
     unknown_: int | str
     common_threshold_: float

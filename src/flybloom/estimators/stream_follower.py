@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from flybloom._internal.typing import Array
 from flybloom.core.files import model_file
 from flybloom.estimators.base import missing_attribute, not_fitted
+from flybloom.estimators.learned_page import ShowsInside
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -24,9 +25,10 @@ def _model_has(name: str) -> Callable[[Method], Method]:
     return checked
 
 
-class StreamFollower(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class StreamFollower(ShowsInside, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Answers as the model inside does. A subclass learns, and says which model that is."""
 
+    shown_inside = "model_"
     model: Any
 
     @_model_has("predict")

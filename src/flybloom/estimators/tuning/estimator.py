@@ -31,6 +31,7 @@ from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class
 from flybloom.core.recipe import Learned, Recipe
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, missing_attribute
 from flybloom.estimators.classifier import CLASSIFIER_PARAMETERS, FlyBloomClassifier
+from flybloom.estimators.learned_page import ShowsInside
 from flybloom.estimators.tuning.calibration import fitted_temperature
 from flybloom.estimators.tuning.grids import NAMES, Candidate, as_list, candidates
 from flybloom.estimators.tuning.held_out import Split, fold_splits, leave_one_out
@@ -42,7 +43,7 @@ WORDS = frozenset({"auto", "paper"})
 SCORE_ARRAYS = ("cv_scores", "cv_fit_times", "cv_score_times", "oof_novelty")  # of files
 
 
-class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
+class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     """FlyBloomClassifier that chooses its own settings by exact cross-validation.
 
     Counts add, so the model without a fold is the model of all rows minus the fold's counts, and leave-one-out is the
@@ -208,6 +209,7 @@ class FlyBloomClassifierCV(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     best_score_: float
     oof_novelty_: Novelty
     temperature_: float
+    shown_inside = "best_estimator_"
     best_estimator_: FlyBloomClassifier
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
