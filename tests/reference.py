@@ -85,6 +85,16 @@ def power(base, exponent):
     return result
 
 
+def counted_weights(weights, unit):
+    """Weights in 1/1024 of the weight that counts as one row: the float nearest to each ratio, to a whole number."""
+    return np.array([round(Fraction(float(weight) / unit) * 1024) for weight in weights])
+
+
+def fractional_filters(z, c):
+    """w_ij = (1 - c)^(z_ij / 1024): filters of counts in 1/1024 of a row."""
+    return powers(power(1.0 - c, 1 / 1024), z)
+
+
 def weighted_filters(z, c, weights):
     """w_ij = (1 - c)^(weight_i z_ij): filters in which a row of class i counts as weight_i rows."""
     return np.array([powers(power(1.0 - c, weight), row) for row, weight in zip(z, weights, strict=True)])

@@ -254,6 +254,18 @@ def test_weights_may_be_a_column_as_well(frame):
         distributed.fit(small(), table, "label", "weights")
 
 
+def test_fractional_weights_need_a_unit_that_all_workers_know(frame):
+    """With it, the cluster counts what the model itself would."""
+    weights = np.linspace(0.1, 2.0, len(frame))
+    table = dd.from_pandas(frame.assign(weight=weights), npartitions=5)
+    model = distributed.fit(small().set_params(weight_unit=0.5), table, "label", "weight")
+    local = small().set_params(weight_unit=0.5).fit(frame.drop(columns="label"), frame["label"], weights)
+    assert_same_model(model, local)
+    assert model.weight_unit_ == 0.5
+    with pytest.raises(ValueError, match="set weight_unit before the first rows are learned"):
+        distributed.fit(small(), table, "label", "weight")
+
+
 def test_a_seed_is_drawn_as_by_the_model_itself(digits):
     """A generator is advanced once."""
     X, y = digits

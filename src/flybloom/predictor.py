@@ -19,7 +19,7 @@ from flybloom._internal.typing import Array, Winners
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.files.envelope import damaged, hasher_of, open_file
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.readout.decay import AUTO, decay_of
+from flybloom.core.readout.decay import AUTO, count_decay_of
 from flybloom.core.readout.linear_weights import LinearWeights, linear_scores, padded
 from flybloom.core.readout.scorer import Scorer
 from flybloom.exceptions import ModelFileError
@@ -244,4 +244,4 @@ def _counted(
     if counts.classes.size == 0 or "held" in description:
         msg = f"{path} has learned no class, or too few rows to fix its encoding. Learn more rows and save it again."
         raise ModelFileError(msg)
-    return _Counted(counts, decay_of(decay, counts), temperature)
+    return _Counted(counts, count_decay_of(decay, counts), temperature)

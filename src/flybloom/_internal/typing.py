@@ -9,10 +9,11 @@ Array: TypeAlias = NDArray[Any]
 Features: TypeAlias = Any  # (n, d): ndarray or CSR, of any numeric type
 Winners: TypeAlias = NDArray[np.uint32]  # (n, rho): which components win, the largest sum first
 Codes: TypeAlias = NDArray[np.int64]  # (n,): each row's class, as a position in classes_
-Weights: TypeAlias = NDArray[np.int64]  # (n,): how many copies each row stands for
+Weights: TypeAlias = NDArray[np.int64]  # (n,): how many copies each row stands for, or fractions of one
 CountTable: TypeAlias = NDArray[Any]  # (m, n_classes): how often each component won, int32 or int64
 Novelty: TypeAlias = NDArray[np.float64]  # (n, n_classes): small is familiar
 
 Size: TypeAlias = int | float | Literal["auto"]  # what users ask for: a number, a multiple or a share, or a default
 Scaling: TypeAlias = Literal["none", "center", "standard"]
 WarmUp: TypeAlias = int | Literal["auto"]
+WantedUnit: TypeAlias = float | Literal["auto"] | None  # the weight that counts as one row

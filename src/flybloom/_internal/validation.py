@@ -14,9 +14,8 @@ from sklearn.utils.validation import column_or_1d
 
 from flybloom._internal.frame_cells import FrameColumn, table_columns, table_kinds, table_numbers
 from flybloom._internal.sklearn_compat import check_feature_names, feature_names
-from flybloom._internal.typing import Array, Features, Weights
+from flybloom._internal.typing import Array, Features
 
-MAX_WEIGHT = 2**29
 PLAIN_TYPES = frozenset("bhilqBHILQfd")  # integers and floats of the usual widths
 MAX_PLAIN_VALUES = 2**14  # above, what looking costs does not matter
 MAX_PLAIN_LABELS = 64
@@ -275,41 +274,6 @@ def _exact_list(y: Any) -> Any:
         )
         raise ValueError(msg)
     return y
-
-
-def check_weights(sample_weight: Any, n_rows: int) -> Weights:
-    """Return the weights as whole numbers, one for each row."""
-    if sample_weight is None:
-        return np.ones(n_rows, np.int64)
-    weights = np.asarray(sample_weight)
-    if weights.ndim == 0:
-        weights = np.full(n_rows, weights)
-    if weights.shape != (n_rows,):
-        msg = (
-            f"sample_weight must hold one weight for each of the {n_rows} rows. "
-            f"Got an array of shape {weights.shape} instead."
-        )
-        raise ValueError(msg)
-    is_numeric = weights.dtype.kind in "buif" and np.isfinite(weights).all()
-    whole = weights.astype(np.int64) if is_numeric else None
-    if whole is None or (whole != weights).any() or (whole < 0).any() or (whole > MAX_WEIGHT).any():
-        msg = (
-            "sample_weight must hold whole numbers from 0 to 2**29, because a row of weight w counts as w copies. "
-            f"Got {_first_bad_weight(weights)!r} instead. Round or rescale the weights."
-        )
-        raise ValueError(msg)
-    if not whole.any():
-        msg = "sample_weight must not be zero for every row. Got only zeros instead. Leave the rows out, or weigh them."
-        raise ValueError(msg)
-    return whole
-
-
-def _first_bad_weight(weights: Array) -> Any:
-    """Return the first weight that is not a whole number in range."""
-    for weight in weights.tolist():
-        if not (isinstance(weight, int | float) and 0 <= weight <= MAX_WEIGHT and weight == int(weight)):
-            return weight
-    return weights.dtype.name
 
 
 def resolve_seed(random_state: Any) -> int:

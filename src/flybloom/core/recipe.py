@@ -14,9 +14,10 @@ import numpy as np
 from scipy import sparse
 
 from flybloom._internal.typing import Array, Features, Weights, Winners
-from flybloom._internal.validation import check_new_rows, check_rows, check_weights
+from flybloom._internal.validation import check_new_rows, check_rows
 from flybloom.core import _kernels
 from flybloom.core.counts.base import Counts
+from flybloom.core.counts.weight_unit import WeightUnit, unit_for
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import MAX_WEIGHED, AutoEncoding, Wanted
 from flybloom.core.encoding.step import Plan
@@ -168,6 +169,8 @@ class Recipe:
         Checks the labels of so many rows, where there are labels.
     warm_up : int
         How many rows of a stream must have come to fix an encoding.
+    weight_unit : float, "auto" or None
+        The weight that counts as one row; None where all weights are whole numbers.
     """
 
     owner: str
@@ -178,6 +181,7 @@ class Recipe:
     new_counts: Callable[[int, int], Counts] | None = None  # a hash alone counts nothing
     check_labels: Callable[[Any, int], Array | None] | None = None
     warm_up: int = 0
+    weight_unit: float | str | None = None
 
     def hasher(
         self,
@@ -220,6 +224,8 @@ class Learning:
         What is known of the rows before there is anything learned.
     is_sparse : bool
         Whether the first of them were sparse.
+    first_unit : WeightUnit or None
+        What the weights of the first of them are counted in.
     """
 
     recipe: Recipe
@@ -227,6 +233,7 @@ class Learning:
     learned: Learned | None = None
     features: Encoder | None = None
     is_sparse: bool = False
+    first_unit: WeightUnit | None = None
     _own: Counts | None = field(default=None, init=False)  # the counts that were made here: nobody else has them
 
     def check(self, X: Any, y: Any = None, sample_weight: Any = None) -> Block:
@@ -241,7 +248,16 @@ class Learning:
             rows = check_rows(X, recipe.owner, known, takes_sparse=takes_sparse)
         n_rows = rows.shape[0]
         labels = None if recipe.check_labels is None else recipe.check_labels(y, n_rows)
-        return Block(rows, labels, check_weights(sample_weight, n_rows))
+        if self.learned is None and self.first_unit is None:
+            self.first_unit = unit_for(recipe.weight_unit, sample_weight)
+        return Block(rows, labels, self.unit.counted(sample_weight, n_rows))
+
+    @property
+    def unit(self) -> WeightUnit:
+        """What weights are counted in."""
+        if self.learned is not None:
+            return self.learned.counts.unit
+        return unit_for(self.recipe.weight_unit) if self.first_unit is None else self.first_unit
 
     def check_features(self, sample: Any) -> tuple[Encoder, Any]:
         """Return the features, and the type, of rows of which a sample is given that need not have any row."""
@@ -257,12 +273,19 @@ class Learning:
         return known, rows.dtype
 
     def start(self, sums_of: Callable[[Plan, Encoder], Any], n_rows: int | None = None) -> None:
-        """Fix how rows are hashed, unless that is known, from sums over all rows, and perhaps their number."""
+        """Fix how rows are hashed, unless that is known, from sums over all rows, perhaps their number, in units."""
         if self.learned is None:
             assert self.features is not None  # noqa: S101 - a block was checked before
             assert self.recipe.new_counts is not None  # noqa: S101
-            hasher = self.recipe.hasher(self.features, sums_of, is_sparse=self.is_sparse, n_rows=n_rows)
-            self.learned = Learned(hasher, self.recipe.new_counts(hasher.projection.n_components, hasher.n_winners))
+            unit = self.unit
+
+            def sums_in_rows(plan: Plan, encoder: Encoder) -> Any:
+                return plan.in_rows(sums_of(plan, encoder), unit.per_row)
+
+            n_rows = None if n_rows is None else int(unit.rows(n_rows))
+            hasher = self.recipe.hasher(self.features, sums_in_rows, is_sparse=self.is_sparse, n_rows=n_rows)
+            counts = self.recipe.new_counts(hasher.projection.n_components, hasher.n_winners)
+            self.learned = Learned(hasher, counts.in_unit(unit))
 
     def start_with(self, block: Block) -> None:
         """Fix how rows are hashed from a single block."""
@@ -302,7 +325,7 @@ class Learning:
             assert self.learned.held is not None  # noqa: S101
             self.recipe, before = self.learned.held.recipe, self.learned.hasher.encoder
             self.features, self.is_sparse = before.plain(), sparse.issparse(block.rows)
-            self.learned = None
+            self.first_unit, self.learned = self.unit, None
         self.start_with(block)
         watcher = tuner.watcher(self._get(), block)
         self.learn(block, watcher, **known)

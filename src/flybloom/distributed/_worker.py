@@ -19,8 +19,9 @@ from sklearn.utils.validation import check_consistent_length
 
 from flybloom._internal.parallel import KERNEL_ROWS
 from flybloom._internal.typing import Array, Features, Weights
-from flybloom._internal.validation import NamedRows, check_rows, check_weights
+from flybloom._internal.validation import NamedRows, check_rows
 from flybloom.core.counts.base import Counts
+from flybloom.core.counts.weight_unit import unit_for
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.step import Plan
 from flybloom.core.hashing.hasher import Hasher
@@ -256,7 +257,7 @@ def _checked(job: Job, number: int, parts: Sequence[Any]) -> Block | None:
     if job.starts is not None:
         y = np.arange(job.starts[number], job.starts[number] + rows.shape[0])
     labels = None if job.recipe.check_labels is None else job.recipe.check_labels(y, rows.shape[0])
-    return Block(rows, labels, _block_weights(weights, rows.shape[0]))
+    return Block(rows, labels, _block_weights(job, weights, rows.shape[0]))
 
 
 def _as_declared(rows: Features, dtype: Any) -> Features:
@@ -270,8 +271,9 @@ def _as_declared(rows: Features, dtype: Any) -> Features:
     return cast
 
 
-def _block_weights(weights: Any, n_rows: int) -> Weights:
+def _block_weights(job: Job, weights: Any, n_rows: int) -> Weights:
     """Return the weights of a block; unlike those of all rows, they may all be zero."""
     if weights is not None and not np.any(weights):
         return np.zeros(n_rows, np.int64)
-    return check_weights(weights, n_rows)
+    unit = unit_for(job.recipe.weight_unit) if job.learned is None else job.learned.counts.unit
+    return unit.counted(weights, n_rows)

@@ -13,7 +13,8 @@ from sklearn.base import clone
 
 from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context, safe_indexing
 from flybloom._internal.typing import Array
-from flybloom._internal.validation import NamedRows, check_labels, check_weights
+from flybloom._internal.validation import NamedRows, check_labels
+from flybloom._internal.weights import check_weights
 from flybloom.core.counts.base import Won
 from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
 from flybloom.core.counts.shared import SharedOnDemand
@@ -362,6 +363,7 @@ class BestWindow(StreamFollower):
         """Return what is followed from now on, of a model that has just learned all of these rows."""
         with model.reading_learned() as learned:
             hasher = learned.hasher
+            learned.counts.unit.require_whole("compare windows")
             rivals = Rivals.begin(self._limits(), hasher.n_components, hasher.n_winners, self.judged_rows)
             model = model.with_learned(learned._replace(counts=learned.counts.minus(learned.counts)))
         is_learned = block.weights > 0

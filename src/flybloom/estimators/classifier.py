@@ -10,21 +10,21 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Novelty, Scaling, Size, WarmUp, Winners
+from flybloom._internal.typing import Array, Novelty, Scaling, Size, WantedUnit, WarmUp, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import known_codes
 from flybloom.core.readout import explanation, filters, similarity
 from flybloom.core.readout.certificate import LinearReading
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
-from flybloom.core.readout.decay import AUTO, decay_of
+from flybloom.core.readout.decay import AUTO, count_decay_of, decay_of
 from flybloom.core.readout.leave_one_out import FollowingLeaveOneOut, LeaveOneOut
 from flybloom.core.readout.scorer import Scorer
 from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
 from flybloom.core.recipe import Learned
 from flybloom.estimators.base import HASH_PARAMETERS
 from flybloom.estimators.certified import Certified
-from flybloom.estimators.counting_classifier import CountingClassifier
+from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
 from flybloom.estimators.novelty_scores import NoveltyScores, ScoredRows
 from flybloom.estimators.releasing import Releasing
 
@@ -37,6 +37,7 @@ CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
     "decay": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
     "class_weight": [StrOptions({"balanced"}), dict, None],
     "temperature": [Interval(Real, 0, None, closed="neither")],
+    "weight_unit": WEIGHT_UNIT,
 }
 
 
@@ -116,6 +117,15 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         it says follows from all of them, as if they had come at once; its file holds them, too. "auto" is 400, or 0
         where the encoding needs no rows, or `scaling` is given. It is for `partial_fit`; `fit` never waits.
 
+    weight_unit : float or "auto", default="auto"
+        The `sample_weight` that counts as one row. Counts are whole numbers, so weights become whole numbers first.
+
+        - If float, each weight counts to the nearest 1/1024 of a row; smaller ones than half of that count as nothing.
+        - If "auto", weights that are whole numbers are counted as they are. Where one of the first block is not, the
+          mean of those above zero counts as one row. Later blocks are counted in the same unit.
+
+        Models add up if they have the same one; ``weight_unit_`` says which.
+
     temperature : float, default=0.1
         What the novelties are divided by before the softmax of `predict_proba`. Smaller is more confident; the paper's
         softmax has 1, which is nearly flat. It may be changed after fit.
@@ -136,13 +146,21 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         Number of rows learned of each class, weights included.
 
     counts_ : ndarray of shape (n_classes, n_components_)
-        How often each component won among the rows of each class: all that is learned.
+        How often each component won among the rows of each class: all that is learned. Whole numbers, of which
+        ``counts_per_row_`` are one row.
+
+    counts_per_row_ : int
+        1, or 1024 where weights are fractions.
+
+    weight_unit_ : float
+        The weight that counts as one row.
 
     decay_ : float
         The decay that is used now; derived.
 
     filters_ : ndarray of shape (n_classes, n_components_)
-        The paper's filters, ``(1 - decay_)**counts_``, or what `class_weight` makes of them; derived.
+        The paper's filters, ``(1 - decay_)**counts_``, or what `class_weight` makes of them, and
+        ``1 / counts_per_row_`` of the power where weights are fractions; derived.
 
     n_components_ : int
         Number of components.
@@ -216,6 +234,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         encoding: Any = "auto",
         scaling: Scaling | None = None,
         warm_up: WarmUp = "auto",
+        weight_unit: WantedUnit = "auto",
         temperature: float = 0.1,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -229,6 +248,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         self.encoding = encoding
         self.scaling = scaling
         self.warm_up = warm_up
+        self.weight_unit = weight_unit
         self.temperature = temperature
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -331,6 +351,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         with self.scoring(X) as (rows, learned):
             hasher, counts = learned.hasher, cast("ClassCounts", learned.counts)
             self._require_own_encoding(hasher, shared_encoding)
+            counts.unit.require_whole("leave rows out")
             codes = known_codes(check_labels(y, rows.shape[0]), counts.classes)
             result = np.empty((rows.shape[0], counts.classes.size))
             scorer: LeaveOneOut | FollowingLeaveOneOut
@@ -466,7 +487,8 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
     def filters_(self) -> Array:
         """The paper's filters, of the shape of ``counts_``; derived from it."""
         with self._reading_counts() as counts:
-            return filters.weights_of(counts.table, decay_of(self.decay, counts), self._class_weights(counts)).T
+            decay = count_decay_of(self.decay, counts)
+            return filters.weights_of(counts.table, decay, self._class_weights(counts)).T
 
     def _class_weights(self, counts: ClassCounts) -> Array | None:
         """Return the weight of each class, or None if all count the same."""
@@ -484,7 +506,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
     def _scorer(self, n_rows: int, counts: ClassCounts) -> Scorer:
         """Return what scores so many rows; with class weights, always by the table of counts."""
         n_lookups = n_rows * counts.n_winners
-        decay, weights = decay_of(self.decay, counts), self._class_weights(counts)
+        decay, weights = count_decay_of(self.decay, counts), self._class_weights(counts)
         return Scorer(counts.table, counts.class_count, decay, weights, n_lookups, self.n_jobs)
 
     def weight_table(self, counts: ClassCounts) -> tuple[Array, WeightTable]:
@@ -502,7 +524,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         WeightTable
             What each class makes of them.
         """
-        decay, weights = decay_of(self.decay, counts), self._class_weights(counts)
+        decay, weights = count_decay_of(self.decay, counts), self._class_weights(counts)
         bits = step_bits(decay, int(counts.class_count.max(initial=0)), weights)
         return coarse(counts.table, bits), table_by_class(decay, counts.class_count, weights, bits)
 

@@ -11,8 +11,8 @@ from threading import get_ident
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
-from flybloom._internal.typing import Array, CountTable, Features, WarmUp
-from flybloom._internal.validation import check_labels, check_rows, check_weights, resolve_seed
+from flybloom._internal.typing import Array, CountTable, Features, WantedUnit, WarmUp
+from flybloom._internal.validation import check_labels, check_rows, resolve_seed
 from flybloom.core import _kernels
 from flybloom.core.counts.base import Counts, Won
 from flybloom.core.counts.shared import Shared, SharedOnDemand
@@ -43,6 +43,7 @@ class CountingEstimator(FlyEstimator):
 
     counts_type: ClassVar[type[Counts]]
     warm_up: WarmUp = "auto"
+    weight_unit: WantedUnit = None  # of kinds that have no such parameter: whole rows alone
     needs_labels: ClassVar[bool] = True
     _sizes_type: ClassVar[type[Sizes]] = Sizes
     is_tuned: ClassVar[bool] = False  # whether `tuned_to` chooses something with the rows of `fit`, and keeps it
@@ -87,6 +88,7 @@ class CountingEstimator(FlyEstimator):
         shared = self._shared
         with shared.learning, other.reading_learned() as theirs:
             mine = self._learned()
+            mine.counts.unit.require_same(theirs.counts.unit, "merge")
             if mine.held is not None or theirs.held is not None:
                 self._merge_held(mine, theirs)
                 return self
@@ -138,6 +140,7 @@ class CountingEstimator(FlyEstimator):
             return NotImplemented
         with self.reading_learned() as mine, other.reading_learned() as theirs:
             mine.hasher.require_same(theirs.hasher, "subtract")
+            mine.counts.unit.require_same(theirs.counts.unit, "subtract")
             return copy(self).with_learned(mine._replace(counts=mine.counts.minus(theirs.counts), held=None))
 
     @contextmanager
@@ -202,10 +205,10 @@ class CountingEstimator(FlyEstimator):
         self._shared.replace(learned, is_own=False)
         return self
 
-    def n_rows_learned(self) -> int | None:
+    def n_rows_learned(self) -> float | None:
         """Return the number of rows that are counted, weights included; None before the first rows."""
         learned = self._shared.value
-        return None if learned is None else learned.counts.n_rows
+        return None if learned is None else learned.counts.unit.rows(learned.counts.n_rows)
 
     def memory_usage(self, more_rows: int = 0) -> dict[str, int]:
         """Return how many bytes of memory the model takes.
@@ -278,7 +281,7 @@ class CountingEstimator(FlyEstimator):
         y : array-like of shape (n_samples,) or None
             Their labels, where there are labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers.
+            Weights, in the unit of the model.
 
         Returns
         -------
@@ -287,7 +290,7 @@ class CountingEstimator(FlyEstimator):
         """
         rows = check_rows(X, type(self).__name__, learned.hasher.encoder)
         n_rows = rows.shape[0]
-        return Block(rows, self._check_labels(y, n_rows), check_weights(sample_weight, n_rows))
+        return Block(rows, self._check_labels(y, n_rows), learned.counts.unit.counted(sample_weight, n_rows))
 
     def held_rows(self) -> Block | None:
         """Return all rows so far while they are too few to fix how they are hashed.
@@ -480,6 +483,7 @@ class CountingEstimator(FlyEstimator):
             new_counts=partial(self.counts_type.empty, **self._counts_settings),  # type: ignore[attr-defined]
             check_labels=self._check_labels,
             warm_up=self._warm_up_rows,
+            weight_unit=self.weight_unit,
         )
 
     @property

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any, Generic, Self, TypeVar
 
 from sklearn.base import ClassifierMixin
 
+from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
@@ -22,6 +24,8 @@ from flybloom.estimators.base import missing_attribute, read_only
 from flybloom.estimators.counting import CountingEstimator
 
 Counted = TypeVar("Counted", ClassCounts, PairCounts)
+
+WEIGHT_UNIT: list[Any] = [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})]
 
 
 class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]):  # type: ignore[misc]
@@ -42,7 +46,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         y : array-like of shape (n_samples,)
             Their labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 counts as three copies.
+            A row of weight 3 counts as three copies. For fractions, see `weight_unit`.
 
         Returns
         -------
@@ -64,7 +68,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         classes : array-like of shape (n_classes,), default=None
             Labels to expect. Never needed; a label that has no rows yet is known from the start.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 counts as three copies.
+            A row of weight 3 counts as three copies. For fractions, see `weight_unit`.
 
         Returns
         -------
@@ -89,7 +93,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         y : array-like of shape (n_samples,)
             The labels with which they were learned.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 is forgotten three times.
+            The weights with which they were learned; a row of weight 3 is forgotten three times.
 
         Returns
         -------
@@ -132,7 +136,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         y : array-like of shape (n_samples,)
             The labels with which they were learned.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 is forgotten three times.
+            The weights with which they were learned; a row of weight 3 is forgotten three times.
 
         Returns
         -------
@@ -161,8 +165,19 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
 
     @property
     def class_count_(self) -> Array:
-        """Number of rows learned of each class, weights included."""
-        return read_only(self._handed_out("class_count_").class_count)
+        """Number of rows learned of each class, weights included; floats where weights are fractions."""
+        counts = self._handed_out("class_count_")
+        return read_only(counts.unit.rows(counts.class_count))
+
+    @property
+    def weight_unit_(self) -> float:
+        """The weight that counts as one row."""
+        return self._handed_out("weight_unit_").unit.weight
+
+    @property
+    def counts_per_row_(self) -> int:
+        """How much one row adds to the counts of its winners: 1, or 1024 where weights are fractions."""
+        return self._handed_out("counts_per_row_").unit.per_row
 
     def __sklearn_is_fitted__(self) -> bool:
         """Scores need at least one class."""

@@ -33,7 +33,7 @@ class ShowsInside:
 def learned_facts(learned: Learned) -> dict[str, str]:
     """Return what is to be shown, in words: rows, classes, memory, and how full the fullest filter is."""
     counts = learned.counts
-    facts = {"rows": f"{counts.n_rows:,}"}
+    facts = {"rows": f"{counts.unit.rows(counts.n_rows):,}"}
     if learned.held is not None:
         facts["rows"] += f", {len(learned.held.block.rows):,} of them held back until the encoding is fixed"
     classes = getattr(counts, "classes", None)

@@ -100,6 +100,7 @@ class Releasing:
             learned: Learned = self._learned()  # type: ignore[attr-defined]
             self._require_public_encoding(learned, public)
             counts: Any = learned.counts
+            counts.unit.require_whole("release")
             known = _known_classes(classes, counts.classes, public)
             table = align_columns(counts.table, counts.classes, known, 1)
             ledger = self._ledger(learned).with_limit(limit)

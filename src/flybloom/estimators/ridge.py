@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Scaling, Size, WarmUp, Winners
+from flybloom._internal.typing import Array, Scaling, Size, WantedUnit, WarmUp, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import codes_of, known_codes
 from flybloom.core.counts.pairs import PairCounts, n_bytes_of
@@ -24,7 +24,7 @@ from flybloom.core.readout.weight_table import WeightTable
 from flybloom.core.recipe import Block, Learned
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.certified import Certified
-from flybloom.estimators.counting_classifier import CountingClassifier
+from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.linear_scores import LinearScores
 from flybloom.estimators.tuning.calibration import fitted_temperature
@@ -94,6 +94,15 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
 
     warm_up : int or "auto", default="auto"
         How many rows of a stream must have come to fix an encoding; see `FlyBloomClassifier`.
+
+    weight_unit : float or "auto", default="auto"
+        The `sample_weight` that counts as one row. Counts are whole numbers, so weights become whole numbers first.
+
+        - If float, each weight counts to the nearest 1/1024 of a row; smaller ones than half of that count as nothing.
+        - If "auto", weights that are whole numbers are counted as they are. Where one of the first block is not, the
+          mean of those above zero counts as one row. Later blocks are counted in the same unit.
+
+        Models add up if they have the same one; ``weight_unit_`` says which.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the connections. An int is used as it is and makes the counts reproducible on every machine.
@@ -166,6 +175,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HASH_PARAMETERS,
         "warm_up": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+        "weight_unit": WEIGHT_UNIT,
         "alpha": [StrOptions({"gcv"}), Interval(Real, 0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
@@ -182,6 +192,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         encoding: Any = "auto",
         scaling: Scaling | None = None,
         warm_up: WarmUp = "auto",
+        weight_unit: WantedUnit = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -194,6 +205,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         self.encoding = encoding
         self.scaling = scaling
         self.warm_up = warm_up
+        self.weight_unit = weight_unit
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -256,6 +268,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         with self.scoring(X) as (rows, learned):
             self._require_own_encoding(learned.hasher, shared_encoding)
             counts: Any = learned.counts
+            counts.unit.require_whole("leave rows out")
             codes = known_codes(check_labels(y, rows.shape[0]), counts.classes)
             winners = learned.hasher.winners(rows, self.n_jobs)
             return self._solution(counts).leave_one_out(winners, codes, counts.n_rows)
@@ -478,7 +491,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         JudgedRows
             To be called with the winners of blocks of the rows.
         """
-        n_rows = learned.counts.n_rows or int(block.weights.sum())
+        n_rows = learned.counts.unit.rows(learned.counts.n_rows or int(block.weights.sum()))
         return JudgedRows(n_rows, learned.hasher.n_components)
 
     def tuned_with(self, learned: Learned, block: Block, watcher: Any) -> dict[str, Any]:
@@ -506,7 +519,9 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         codes = codes_of(np.asarray(block.labels)[chosen.places()], counts.classes)
         if not codes.size:
             return np.empty((0, 1 + counts.classes.size))
-        scores = self._solution(counts).leave_one_out(chosen.winners(), codes, counts.n_rows)
+        weights = np.minimum(1.0, counts.unit.rows(block.weights[chosen.places()]))  # of several copies, one
+        n_rows = counts.unit.rows(counts.n_rows)
+        scores = self._solution(counts).leave_one_out(chosen.winners(), codes, n_rows, weights)
         return np.column_stack([codes, scores])
 
     def tuned_to(self, judged: Array | None) -> dict[str, Any]:

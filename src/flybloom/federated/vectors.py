@@ -95,14 +95,15 @@ def model_of_vector(model: FlyBloomClassifier, classes: Any, vector: Array) -> F
     """
     agreed = _sorted(classes)
     with model.reading_learned() as learned:
-        m, rho = learned.counts.n_components, learned.counts.n_winners
+        m, rho, unit = learned.counts.n_components, learned.counts.n_winners, learned.counts.unit
     rows, table = vector[: agreed.size].astype(np.int64), vector[agreed.size :].reshape(m, agreed.size)
     require_countable(rows)
     if (table < 0).any() or table.sum(axis=0).tolist() != (rho * rows).tolist():
         msg = "The sum is not that of counts: parties hash differently, or one is missing. Add up all of them again."
         raise IncompatibleHashError(msg)
     is_met = rows > 0
-    counts = ClassCounts(agreed[is_met], rows[is_met], np.ascontiguousarray(table[:, is_met], count_dtype(rows)), rho)
+    table = np.ascontiguousarray(table[:, is_met], count_dtype(rows))
+    counts = ClassCounts(agreed[is_met], rows[is_met], table, rho, unit)
     return copy(model).with_learned(learned._replace(counts=counts))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from flybloom import theory
 from flybloom._internal.typing import Array, CountTable
+from flybloom.core.counts.weight_unit import WeightUnit
 from flybloom.core.readout.class_weight import class_weights
 from flybloom.core.readout.similarity import cosine_similarity
 from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
@@ -29,10 +30,11 @@ class ClassFilters:
     def __init__(self, model: Any) -> None:
         self._model, self.temperature = model, float(model.temperature)
         self.n_bytes = int(model.counts_.nbytes)
-        self._counts, class_count = model.counts_.T, model.class_count_
-        weights = class_weights(model.class_weight, model.classes_, class_count)
-        self._bits = step_bits(model.decay_, int(class_count.max(initial=0)), weights)
-        self._table = table_by_class(model.decay_, class_count, weights, self._bits)
+        unit = WeightUnit(model.weight_unit_, model.counts_per_row_)
+        decay, class_count = unit.per_count(model.decay_), model.class_count_ * unit.per_row
+        self._counts, weights = model.counts_.T, class_weights(model.class_weight, model.classes_, class_count)
+        self._bits = step_bits(decay, int(class_count.max(initial=0)), weights)
+        self._table = table_by_class(decay, class_count, weights, self._bits)
 
     def explain(self, X: Any, labels: Array) -> Array:
         """Return how much each feature speaks for a class."""

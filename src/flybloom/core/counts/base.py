@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from flybloom._internal.typing import Array, Weights, Winners
+from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit
 
 MAX_ROWS = 2**62
 """Rows that can be counted, so that the sum of two counts stays within 64 bits."""
@@ -58,11 +59,12 @@ class Counts(ABC):
     ARRAYS: ClassVar[frozenset[str]] = frozenset({"counts"})  # names that `to_parts` may use
     n_components: int
     n_winners: int
+    unit: WeightUnit = WHOLE_ROWS  # what one count stands for
 
     @property
     @abstractmethod
     def n_rows(self) -> int:
-        """Number of rows counted, weights included."""
+        """Number of rows counted, weights included, in units."""
 
     @property
     def n_bytes(self) -> int:
@@ -112,6 +114,11 @@ class Counts(ABC):
 
     def at_end_of(self, n_rows: int) -> Self:  # noqa: ARG002
         """Return counts to which parts of the next so many rows can be added in any order."""
+        return self
+
+    def in_unit(self, unit: WeightUnit) -> Self:
+        """Return counts of no rows that count weights in a unit; kinds that take no weights know whole rows alone."""
+        unit.require_same(self.unit, f"count {self.kind}")
         return self
 
     @abstractmethod

@@ -26,6 +26,7 @@ from flybloom.core.counts.columns import (
     unpacked,
 )
 from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
+from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit, fractions_of
 from flybloom.exceptions import NeverLearnedError
 
 MAX_NAMED = 5  # labels in a message
@@ -61,17 +62,22 @@ class ClassCounts(Counts):
         How often each component won; no count is larger than the rows of its class.
     n_winners : int
         Winners of each row.
+    unit : WeightUnit
+        What one count stands for.
     """
 
     kind = "classes"
     drops_empty: ClassVar[bool] = True  # whether a class of which no row is left is no longer known
 
-    def __init__(self, classes: Array, class_count: Array, table: CountTable, n_winners: int) -> None:
+    def __init__(
+        self, classes: Array, class_count: Array, table: CountTable, n_winners: int, unit: WeightUnit = WHOLE_ROWS
+    ) -> None:
         self.classes = classes
         self.class_count = class_count
         self.table = table
         self.n_components = table.shape[0]
         self.n_winners = n_winners
+        self.unit = unit
         self._met = _Met()
 
     @classmethod
@@ -79,10 +85,15 @@ class ClassCounts(Counts):
         """Return counts of no rows."""
         return cls(np.empty(0), np.zeros(0, np.int64), np.zeros((n_components, 0), np.int32), n_winners)
 
+    def in_unit(self, unit: WeightUnit) -> Self:
+        """Return counts of no rows that count weights in a unit."""
+        empty = self.emptied()
+        return type(self)(empty.classes, empty.class_count, empty.table, self.n_winners, unit)
+
     def emptied(self) -> Self:
         """Return counts of no rows, with the classes that are known."""
         table = np.zeros((self.n_components, self.classes.size), np.int32)
-        return type(self)(self.classes, np.zeros(self.classes.size, np.int64), table, self.n_winners)
+        return type(self)(self.classes, np.zeros(self.classes.size, np.int64), table, self.n_winners, self.unit)
 
     @property
     def n_rows(self) -> int:
@@ -103,7 +114,8 @@ class ClassCounts(Counts):
         classes, class_count, codes = self.place(labels, weights, sign=sign, announced=announced)
         if weights.size * self.n_winners < self.n_components * classes.size:
             return _BatchCounter(classes, class_count, codes, weights, self.n_winners)
-        return _TableCounter(type(self), classes, class_count, codes, weights, self.n_components, self.n_winners)
+        table = np.zeros((self.n_components, classes.size), count_dtype(class_count))
+        return _TableCounter(type(self)(classes, class_count, table, self.n_winners, self.unit), codes, weights)
 
     def place(
         self, labels: Array, weights: Weights, *, sign: int, announced: Array | None
@@ -126,6 +138,8 @@ class ClassCounts(Counts):
 
     def plus(self, delta: Self | WinnerBatch, *, owned: bool = False) -> Self:
         """Return the counts with those of more rows."""
+        if isinstance(delta, ClassCounts):
+            self.unit.require_same(delta.unit, "merge")
         if owned and self.classes.size == 0 and isinstance(delta, ClassCounts):
             return delta
         classes = unite(self.classes, delta.classes)
@@ -138,11 +152,11 @@ class ClassCounts(Counts):
             table = align_columns(self.table, self.classes, classes, 1).astype(dtype)
             codes = codes_of(delta.classes, classes)[delta.codes]
             _kernels.count.add_counts(delta.winners, codes, delta.weights, table, np.zeros(classes.size, np.int64))
-            return type(self)(classes, class_count, table, self.n_winners)
+            return type(self)(classes, class_count, table, self.n_winners, self.unit)
         table = align_columns(delta.table, delta.classes, classes, 1).astype(dtype, copy=not owned)
         if self.classes.size:
             table += align_columns(self.table, self.classes, classes, 1)
-        return type(self)(classes, class_count, table, self.n_winners)
+        return type(self)(classes, class_count, table, self.n_winners, self.unit)
 
     def minus(self, delta: Self | WinnerBatch) -> Self:
         """Return the counts without those of rows; a class of which none is left is no longer known."""
@@ -154,13 +168,14 @@ class ClassCounts(Counts):
                 )
             )
         else:
+            self.unit.require_same(delta.unit, "subtract")
             rows, removed = self._aligned(delta)
             table = self.table - removed
             self.require_contained((table >= 0).all() and (table <= self.class_count - rows).all())
         class_count = self.class_count - rows
         keep = (class_count > 0) | (rows == 0) if self.drops_empty else np.ones(rows.size, bool)
         table = np.ascontiguousarray(table[:, keep], count_dtype(class_count))
-        return type(self)(self.classes[keep], class_count[keep], table, self.n_winners)
+        return type(self)(self.classes[keep], class_count[keep], table, self.n_winners, self.unit)
 
     def change_in_place(self, delta: Self | WinnerBatch, sign: int) -> bool:
         """Count few rows of known classes without a copy of the table."""
@@ -194,7 +209,9 @@ class ClassCounts(Counts):
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return classes and their rows, and the table."""
-        facts = {"classes": labels_to_json(self.classes), "class_count": self.class_count.tolist()}
+        facts: dict[str, Any] = {"classes": labels_to_json(self.classes), "class_count": self.class_count.tolist()}
+        if self.unit != WHOLE_ROWS:
+            facts["weight_unit"] = self.unit.weight
         return facts, {"counts": narrowest(self.table)}
 
     @classmethod
@@ -217,16 +234,18 @@ class ClassCounts(Counts):
         if column_sums(table) != [n_winners * n for n in rows]:
             msg = "the counts do not add up to the winners of all rows"
             raise ValueError(msg)
-        return cls(classes, class_count, np.ascontiguousarray(table, count_dtype(class_count)), n_winners)
+        table = np.ascontiguousarray(table, count_dtype(class_count))
+        return cls(classes, class_count, table, n_winners, _unit_of(facts))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what travels, in few bytes."""
         state = {"classes": self.classes, "class_count": self.class_count, "n_winners": self.n_winners}
-        return {**state, "table": packed(self.table)}
+        return {**state, "unit": self.unit, "table": packed(self.table)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpack what travelled."""
-        self.__init__(state["classes"], state["class_count"], unpacked(state["table"]), state["n_winners"])  # type: ignore[misc]
+        table = unpacked(state["table"])
+        self.__init__(state["classes"], state["class_count"], table, state["n_winners"], state["unit"])  # type: ignore[misc]
 
     def __sizeof__(self) -> int:
         """Bytes in memory, by which a scheduler decides what to move."""
@@ -270,31 +289,30 @@ class _BatchCounter(Counter):
 class _TableCounter(Counter):
     """Counts many rows into a table of its own."""
 
-    def __init__(
-        self,
-        counts_type: type[ClassCounts],
-        classes: Array,
-        class_count: Array,
-        codes: Codes,
-        weights: Weights,
-        n_components: int,
-        n_winners: int,
-    ) -> None:
-        self._counts_type, self._n_winners = counts_type, n_winners
-        self._classes, self._class_count = classes, class_count
-        self._codes, self._weights = codes, weights
-        self._table = np.zeros((n_components, classes.size), count_dtype(class_count))
-        self._rows = np.zeros(classes.size, np.int64)
+    def __init__(self, counts: ClassCounts, codes: Codes, weights: Weights) -> None:
+        self._counts, self._codes, self._weights = counts, codes, weights
+        self._rows = np.zeros(counts.classes.size, np.int64)
         self._lock = Lock()
 
     def add(self, block: slice, winners: Winners) -> None:
         """Count a block."""
         with self._lock:  # counting is a small part of the work, so threads hardly wait, and one table is enough
-            _kernels.count.add_counts(winners, self._codes[block], self._weights[block], self._table, self._rows)
+            _kernels.count.add_counts(winners, self._codes[block], self._weights[block], self._counts.table, self._rows)
 
     def delta(self) -> ClassCounts:
         """Return counts of these rows alone."""
-        return self._counts_type(self._classes, self._class_count, self._table, self._n_winners)
+        return self._counts
+
+
+def _unit_of(facts: dict[str, Any]) -> WeightUnit:
+    """Return the unit of a file, which does not mention whole rows."""
+    weight = facts.get("weight_unit")
+    if weight is None:
+        return WHOLE_ROWS
+    if type(weight) is not float or not 0 < weight < np.inf:
+        msg = "weight_unit is not a number above 0"
+        raise ValueError(msg)
+    return fractions_of(weight)
 
 
 def _require_known(labels: Array, classes: Array) -> None:
@@ -312,8 +330,6 @@ def _require_rows(rows: Array, known: ClassCounts) -> None:
     """Refuse to take away more rows of a class than were learned."""
     for at in np.flatnonzero(rows > known.class_count)[:1]:
         label = known.classes[at : at + 1].tolist()[0]
-        msg = (
-            f"Cannot forget {rows[at]} rows of class {label!r}: only {known.class_count[at]} were learned. "
-            "Leave out the others."
-        )
+        asked, learned = known.unit.rows(rows[at]), known.unit.rows(known.class_count[at])
+        msg = f"Cannot forget {asked} rows of class {label!r}: only {learned} were learned. Leave out the others."
         raise NeverLearnedError(msg)

@@ -23,6 +23,7 @@ from flybloom.core import _kernels
 from flybloom.core.counts.base import Counter, Counts
 from flybloom.core.counts.by_class import ClassCounts, WinnerBatch
 from flybloom.core.counts.columns import count_dtype, narrowest
+from flybloom.core.counts.weight_unit import WeightUnit
 
 MAX_COMPONENTS = 2**17  # of which the triangle takes 34 GB
 ROWS_AT_ONCE = 1024  # rows of the triangle that are checked together
@@ -55,6 +56,7 @@ class PairCounts(Counts):
         self.triangle = triangle
         self.n_components = by_class.n_components
         self.n_winners = by_class.n_winners
+        self.unit = by_class.unit
         self.edition = 0  # grows when the arrays change in place, so that what was derived from them is known to be old
 
     @classmethod
@@ -62,6 +64,10 @@ class PairCounts(Counts):
         """Return counts of no rows; sizes whose triangle does not fit into memory are refused."""
         require_memory(n_components)
         return cls(ClassCounts.empty(n_components, n_winners), _triangle(n_components, np.int32))
+
+    def in_unit(self, unit: WeightUnit) -> Self:
+        """Return counts of no rows that count weights in a unit."""
+        return type(self)(self.by_class.in_unit(unit), _triangle(self.n_components, np.int32))
 
     def emptied(self) -> Self:
         """Return counts of no rows, with the classes that are known."""
@@ -92,7 +98,8 @@ class PairCounts(Counts):
         classes, class_count, codes = self.by_class.place(labels, weights, sign=sign, announced=announced)
         if weights.size <= _kernels.pairs.rows_per_block(self.n_components, self.n_winners):
             return _PairBatchCounter(classes, class_count, codes, weights, self.n_winners)
-        return _PairCounter(classes, class_count, codes, weights, self.n_components, self.n_winners)
+        table = np.zeros((self.n_components, classes.size), count_dtype(class_count))
+        return _PairCounter(ClassCounts(classes, class_count, table, self.n_winners, self.unit), codes, weights)
 
     def plus(self, delta: Self | PairBatch, *, owned: bool = False) -> Self:
         """Return the counts with those of more rows."""
@@ -217,16 +224,13 @@ class _PairCounter(Counter):
 
     needs_order = False
 
-    def __init__(
-        self, classes: Array, class_count: Array, codes: Codes, weights: Weights, n_components: int, n_winners: int
-    ) -> None:
+    def __init__(self, by_class: ClassCounts, codes: Codes, weights: Weights) -> None:
         self._codes, self._weights, self._n_filled = codes, weights, 0
-        table = np.zeros((n_components, classes.size), count_dtype(class_count))
-        by_class = ClassCounts(classes, class_count, table, n_winners)
-        self._counts = PairCounts(by_class, _triangle(n_components, count_dtype(class_count.sum(keepdims=True))))
-        n = _kernels.pairs.rows_per_block(n_components, n_winners)
-        self._winners, self._filled_weights = np.empty((n, n_winners), np.uint32), np.empty(n, np.int64)
-        self._rows = np.zeros(classes.size, np.int64)
+        m, rho = by_class.n_components, by_class.n_winners
+        self._counts = PairCounts(by_class, _triangle(m, count_dtype(by_class.class_count.sum(keepdims=True))))
+        n = _kernels.pairs.rows_per_block(m, rho)
+        self._winners, self._filled_weights = np.empty((n, rho), np.uint32), np.empty(n, np.int64)
+        self._rows = np.zeros(by_class.classes.size, np.int64)
         self._lock = Lock()
 
     def add(self, block: slice, winners: Winners) -> None:

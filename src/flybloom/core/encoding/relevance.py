@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -73,6 +73,7 @@ class ClassMoments:
     n_rows: int
     by_label: dict[Any, tuple[int, Array, Array]]
     fourth: Array
+    per_row: int = 1  # how much weight is one row; it says how far chance goes
 
     def __add__(self, other: ClassMoments) -> ClassMoments:
         """Return the moments of both sets of rows together."""
@@ -96,7 +97,7 @@ class ClassMoments:
         kept: list[Any] = [sums for sums in self.by_label.values() if sums[0] > 0]
         total = [_exact_total([sums[i] for sums in kept]) for i in (1, 2)]
         spare = len(kept) - 1  # of columns that tell nothing, n times the share has this mean, and twice it as variance
-        chance = (spare + DEVIATIONS * math.sqrt(2 * spare)) / n
+        chance = (spare + DEVIATIONS * math.sqrt(2 * spare)) / (n / self.per_row)
         shares = []
         for i, squares in ((1, total[1]), (2, self.fourth)):
             # of each class: (sum of x)^2 / rows; terms are sorted, so that the order of classes cannot matter
@@ -161,6 +162,10 @@ class RelevancePlan(Plan):
             fourth += (weight * (q2 * q2)).sum(axis=0)
         parts = zip(classes.tolist(), count.tolist(), sums, squares, strict=True)
         return ClassMoments(n_rows, {label: (n, x, x2) for label, n, x, x2 in parts}, fourth)
+
+    def in_rows(self, measured: ClassMoments, per_row: int) -> ClassMoments:
+        """Return the sums with the weight of one row."""
+        return replace(measured, per_row=per_row)
 
     def _whole(self, rows: Array) -> Array:
         """Return the values as whole numbers of limited size; a missing one counts as 0, the mean."""

@@ -73,6 +73,10 @@ class Plan(ABC):
         """Return what these rows, encoded by the steps before, add to the sums."""
         raise NotImplementedError
 
+    def in_rows(self, measured: Any, per_row: int) -> Any:  # noqa: ARG002
+        """Return sums that know how many units of weight a row is; it matters to few, because most are ratios."""
+        return measured
+
     @abstractmethod
     def fit(self, n_inputs: int, measured: Any) -> Step:
         """Return the step for the sums over all rows; None where it needs none."""

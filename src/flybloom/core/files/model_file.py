@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar, overload
 
 from flybloom._internal.typing import Array
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.files.envelope import FORMAT, damaged, hasher_of, open_file
+from flybloom.core.files.envelope import damaged, hasher_of, open_file
 from flybloom.core.files.parameters import estimator_from_json, parameters_to_json
 from flybloom.core.files.registry import estimator_of, known_kinds
 from flybloom.core.files.safetensors_file import write_file
@@ -62,7 +62,7 @@ def save(model: Any, path: str | os.PathLike[str], training: dict[str, Any] | No
     write_file(
         path,
         {
-            "format": _format_of(kind, description, after["parameters"]),
+            "format": _format_of(kind, description, after["parameters"], facts),
             "flybloom": import_module("flybloom").__version__,
             "kind": kind,
             **description,
@@ -179,15 +179,17 @@ def restore(kind: Any, description: dict[str, Any], arrays: dict[str, Array], ma
     return model.from_parts(hasher, description, arrays)
 
 
-def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any]) -> int:
+def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any], facts: dict[str, Any]) -> int:
     """Return the oldest format that can hold a model."""
+    if "weight_unit" in facts or "weight_unit" in facts.get("inside", ()):
+        return 3
     is_first = (
         kind in FIRST_KINDS
         and "encoding" not in description
         and parameters.get("scaling") is not None
         and parameters.get("decay") != "auto"
     )
-    return 1 if is_first else FORMAT
+    return 1 if is_first else 2
 
 
 def _require(is_true: object, otherwise: str) -> None:

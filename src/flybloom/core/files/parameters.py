@@ -13,7 +13,7 @@ from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.files.registry import estimator_of
 
 MAX_JOBS = 4096
-LATER = {"encoding": "auto", "warm_up": "auto"}
+LATER = {"encoding": "auto", "warm_up": "auto", "weight_unit": "auto"}
 """Parameters that files do not mention where they are as usual, so that older versions read the file."""
 
 

@@ -28,7 +28,7 @@ class Snapshot(NamedTuple):
     kind: str
     hash: str  # how it hashes
     state: str  # what it has counted
-    rows: dict[Any, int]  # of each class
+    rows: dict[Any, float]  # of each class
 
 
 def snapshot(model: Any) -> Snapshot:
@@ -60,9 +60,9 @@ class Receipt:
         Fingerprint of how it hashes.
     before, after : str
         Fingerprints of all that it had counted.
-    rows : int
+    rows : int or float
         Rows forgotten, weights included.
-    classes : list of [label, int]
+    classes : list of [label, number]
         How many of each class.
     time : str
         When, in UTC.
@@ -74,7 +74,7 @@ class Receipt:
     hash: str
     before: str
     after: str
-    rows: int
+    rows: float
     classes: list[list[Any]]
     time: str
     flybloom: str
@@ -140,7 +140,7 @@ class Receipt:
             classes = stored.pop("classes")
             labels = labels_from_json(classes["labels"]).tolist()
             stored["classes"] = [[label, n] for label, n in zip(labels, classes["rows"], strict=True)]
-            is_right = set(stored) == {field.name for field in fields(Receipt)} and type(stored["rows"]) is int
+            is_right = set(stored) == {field.name for field in fields(Receipt)} and type(stored["rows"]) in (int, float)
             if not (is_right and all(isinstance(stored[name], str) for name in ("hash", "before", "after", "time"))):
                 raise ValueError  # noqa: TRY301
         except (ValueError, KeyError, TypeError, AttributeError) as error:

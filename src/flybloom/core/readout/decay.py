@@ -33,8 +33,16 @@ class Digits(NamedTuple):
 
 
 def decay_of(decay: float | str, counts: ClassCounts) -> float:
-    """Return the decay that these counts are read with: a number as it is, or what "auto" comes to."""
-    return float(decay) if decay != AUTO else auto_decay(Digits(*counts.n_met_and_digits))
+    """Return the decay of a row that these counts are read with: a number as it is, or what "auto" comes to."""
+    if decay != AUTO:
+        return float(decay)
+    n_counts, n_digits = counts.n_met_and_digits
+    return auto_decay(Digits(n_counts, n_digits - n_counts * (counts.unit.per_row.bit_length() - 1)))
+
+
+def count_decay_of(decay: float | str, counts: ClassCounts) -> float:
+    """Return the decay of one count: that of a row, or where counts are fractions of rows, its share in it."""
+    return counts.unit.per_count(decay_of(decay, counts))
 
 
 def auto_decay(digits: Digits) -> float:

@@ -18,13 +18,13 @@ class JudgedRows:
 
     Parameters
     ----------
-    n_rows : int
+    n_rows : float
         All rows, weights included.
     n_components : int
         Of the hash: a row costs their square to judge.
     """
 
-    def __init__(self, n_rows: int, n_components: int) -> None:
+    def __init__(self, n_rows: float, n_components: int) -> None:
         wanted = max(LEAST_ROWS, min(MOST_ROWS, WORK // n_components))
         self.share = wanted / n_rows if n_rows >= FEW_ROWS else 0.0
         self._parts: list[tuple[int, Array, Winners]] = []

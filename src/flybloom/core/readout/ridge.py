@@ -58,11 +58,11 @@ class Ridge(NamedTuple):
         """Return how much rows belong to each class, with something added; winners may come in any order."""
         return linear_scores(winners, self.padded, self.intercept + shift)
 
-    def leave_one_out(self, winners: Winners, codes: Codes, n_rows: int) -> Array:
+    def leave_one_out(self, winners: Winners, codes: Codes, n_rows: float, weights: Array | float = 1.0) -> Array:
         """Return the scores of learned rows, each as if it alone had not been learned; alpha stays.
 
         For a linear fit the residual of a row left out is its residual over one minus its leverage,
-        ``1 / n + (h - mu)' (A + alpha I)^-1 (h - mu)``.
+        ``1 / n + (h - mu)' (A + alpha I)^-1 (h - mu)``, times its weight.
         """
         scores = self.scores(winners)
         leverage = np.empty(len(winners))
@@ -75,7 +75,7 @@ class Ridge(NamedTuple):
             leverage[begin : begin + TILE] = np.einsum("ij,ij->j", solved, solved) + 1.0 / n_rows
         truth = np.zeros_like(scores)
         truth[np.arange(len(codes)), codes] = 1.0
-        rest = np.maximum(1.0 - leverage, 1e-12)[:, None]
+        rest = np.maximum(1.0 - leverage * weights, 1e-12)[:, None]
         return np.asarray(truth - (truth - scores) / rest)
 
     def class_similarity(self, counts: PairCounts) -> Array:
@@ -84,9 +84,9 @@ class Ridge(NamedTuple):
         The mean score of the rows of class i for class j is ``n_j / n + b_i' w_j / n_i``. Over ``n_j / n`` it is
         symmetric and, because ``b_i' w_j = b_i' (A + alpha I)^-1 b_j``, an inner product.
         """
-        rows = counts.class_count.astype(np.float64)
-        share = rows / max(1.0, rows.sum())
-        right = counts.table - np.outer(self.mean, rows)
+        rows = counts.unit.rows(counts.class_count.astype(np.float64))
+        share = rows / rows.sum()
+        right = counts.unit.rows(counts.table) - np.outer(self.mean, rows)
         known = rows > 0
         products = np.zeros((rows.size, rows.size))
         inner = right[:, known].T @ self.exact[:, known]
@@ -132,15 +132,16 @@ class _System:
     """The centred equations."""
 
     def __init__(self, counts: PairCounts) -> None:
-        self.n_rows = float(counts.n_rows)
-        self.class_count = counts.class_count.astype(np.float64)
-        self.left = counts.square()  # the lower half in C's order, which is the upper in Fortran's
+        unit = counts.unit
+        self.n_rows = float(unit.rows(counts.n_rows))
+        self.class_count = unit.rows(counts.class_count.astype(np.float64))
+        self.left = unit.rows(counts.square())  # the lower half in C's order, which is the upper in Fortran's
         self.mean = np.diag(self.left) / self.n_rows
         step = max(1, 2**22 // self.mean.size)
         for begin in range(0, self.mean.size, step):
             rows = slice(begin, begin + step)
             self.left[rows] -= np.outer(self.n_rows * self.mean[rows], self.mean)
-        self.right = counts.table - np.outer(self.mean, self.class_count)
+        self.right: Array = unit.rows(counts.table) - np.outer(self.mean, self.class_count)
         trace = float(np.trace(self.left))
         self.unit = max(trace / self.mean.size, LEAST_UNIT)
         self.dtype = np.float64 if self.mean.size <= MAX_DOUBLE else np.float32

@@ -1,0 +1,120 @@
+"""What weights of rows are counted in: whole rows, or fractions of the weight that counts as one row.
+
+Counts are whole numbers, so weights must become whole numbers before they are counted, each by itself: then rows add up
+and can be taken away in any order. What a count stands for is fixed by the first rows, or beforehand.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flybloom._internal.typing import Array, Weights
+from flybloom._internal.weights import MAX_WEIGHT, are_whole_weights, check_weight_numbers, check_weights
+from flybloom.exceptions import IncompatibleHashError
+
+AUTO = "auto"
+FRACTIONS = 2**10
+"""Counts of one row where weights are fractions: a power of two, so that dividing by it rounds nothing."""
+
+
+@dataclass(frozen=True)
+class WeightUnit:
+    """How weights become whole numbers.
+
+    Parameters
+    ----------
+    weight : float
+        The weight that counts as one row.
+    per_row : int
+        How much such a row adds to the count of each of its winners: 1, or `FRACTIONS`.
+    """
+
+    weight: float = 1.0
+    per_row: int = 1
+
+    def counted(self, sample_weight: Any, n_rows: int) -> Weights:
+        """Return weights as they are counted: the nearest whole numbers, to even where two are as near."""
+        if self.per_row == 1:
+            return check_weights(sample_weight, n_rows)
+        given = check_weight_numbers(1.0 if sample_weight is None else sample_weight, n_rows)
+        with np.errstate(over="ignore"):
+            scaled = np.rint(given.astype(np.float64) / self.weight * self.per_row)
+        if scaled.max(initial=0.0) > MAX_WEIGHT or not scaled.any():
+            most = MAX_WEIGHT // self.per_row
+            msg = (
+                f"sample_weight must fit weight_unit_={self.weight:.6g}, the weight of one row: at most {most} times "
+                f"as much, and not less than 1 / {2 * self.per_row} of it for all rows. Got weights from "
+                f"{given.min():.6g} to {given.max():.6g} instead. Rescale them, or set weight_unit before the first "
+                "rows are learned."
+            )
+            raise ValueError(msg)
+        return np.asarray(scaled, np.int64)
+
+    def rows(self, counts: Any) -> Any:
+        """Return how many rows so many counts are: whole numbers as they are, or fractions, exactly."""
+        return counts if self.per_row == 1 else counts / self.per_row
+
+    def per_count(self, decay: float) -> float:
+        """Return the decay of one count, for that of one row; square roots are rounded alike everywhere."""
+        if self.per_row == 1:
+            return decay
+        keeps = 1.0 - decay
+        for _ in range(self.per_row.bit_length() - 1):
+            keeps = math.sqrt(keeps)
+        return 1.0 - keeps
+
+    def require_same(self, other: WeightUnit, action: str) -> None:
+        """Refuse counts that stand for something else."""
+        if self != other:
+            msg = (
+                f"Cannot {action}: the two models count weights in different units. weight_unit_ differs ({self} and "
+                f"{other}). Set the same weight_unit for both before they learn."
+            )
+            raise IncompatibleHashError(msg)
+
+    def require_whole(self, action: str) -> None:
+        """Refuse what needs to know which part of the counts is one row."""
+        if self.per_row != 1:
+            msg = (
+                f"Cannot {action}: the model has learned fractional weights, and the weight of a single row is not "
+                "known. Expected whole numbers as weights. Learn with these, or use folds (scikit-learn's "
+                "cross_val_predict)."
+            )
+            raise ValueError(msg)
+
+    def __str__(self) -> str:
+        """Return the unit in words."""
+        return "whole rows" if self.per_row == 1 else f"1/{self.per_row} of {self.weight!r}"
+
+
+WHOLE_ROWS = WeightUnit()
+
+
+def fractions_of(weight: float) -> WeightUnit:
+    """Return the unit in which a weight counts as one row, and others as fractions of it."""
+    return WeightUnit(float(weight), FRACTIONS)
+
+
+def unit_for(wanted: float | str | None, sample_weight: Any = None) -> WeightUnit:
+    """Return the unit that is asked for, or with "auto" the one that the first weights need.
+
+    Whole numbers are counted as they are. Where one is not, the mean of those above zero counts as one row. It is the
+    same in every order of the rows.
+    """
+    if isinstance(wanted, int | float):
+        return fractions_of(wanted)
+    if wanted is None or sample_weight is None:
+        return WHOLE_ROWS
+    weights: Array = np.atleast_1d(np.asarray(sample_weight))
+    if weights.dtype.kind != "f" or are_whole_weights(weights) or not (np.isfinite(weights) & (weights >= 0)).all():
+        return WHOLE_ROWS  # which refuses what is no weight at all
+    positive = weights[weights > 0].astype(np.float64)
+    if not positive.size:
+        return WHOLE_ROWS
+    largest = float(positive.max())
+    mean = math.fsum((positive / largest).tolist()) / positive.size * largest
+    return fractions_of(mean) if mean > 0 else WHOLE_ROWS
