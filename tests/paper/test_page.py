@@ -27,6 +27,8 @@ def folder(tmp_path):
     description = {"experiment": "vision", "figures": ["vision"], "settings": {}, "environment": {"numpy": "2"}}
     (tmp_path / "vision").mkdir()
     (tmp_path / "vision" / "result.json").write_text(json.dumps({**description, **asdict(summary)}))
+    units = {key: {"seconds": {"processor": seconds}} for key, seconds in (("a", 60), ("b", 84))}
+    (tmp_path / "vision" / "raw.json").write_text(json.dumps(units))
     new_figure()[0].savefig(tmp_path / "vision" / "vision.png")
     return tmp_path
 
@@ -43,9 +45,9 @@ def test_the_page_is_whole_and_escaped(folder):
 
 
 def test_markdown_shows_what_does_not_hold(folder):
-    """The command, the failed check with its note, and only short tables."""
+    """The command, how long it takes, the failed check with its note, and only short tables."""
     text = markdown(read_parts(folder), "standard")
-    assert "| Table 1 | `flybloom reproduce vision --profile standard` | [1 of 2](#vision) |" in text
+    assert "| Table 1 | `flybloom reproduce vision --profile standard` | 2 | [1 of 2](#vision) |" in text
     assert "| it falls | 1 | 3 | **no** | too few rows |" in text
     assert "a\\|b" in text
     assert "Long" not in text

@@ -12,6 +12,7 @@ from flybloom._internal.html_page import render_page
 from flybloom.paper.profile import caution
 from flybloom.paper.registry import EXPERIMENTS
 from flybloom.paper.run import RESULT
+from flybloom.paper.work import processor_seconds
 
 VERDICTS = {"yes": "yes", "noise": "within noise", "no": "**no**"}
 MAX_ROWS = 20  # a longer table is folded away
@@ -51,7 +52,8 @@ def write_page(folder: Path, profile: str = "quick") -> Path:
 def read_parts(folder: Path) -> list[dict[str, Any]]:
     """Return the experiments that have results, with these, in the order of the paper."""
     return [
-        json.loads((folder / name / RESULT).read_text(encoding="utf-8")) | {"experiment": experiment}
+        json.loads((folder / name / RESULT).read_text(encoding="utf-8"))
+        | {"experiment": experiment, "minutes": processor_seconds(folder / name) / 60}
         for name, experiment in EXPERIMENTS.items()
         if (folder / name / RESULT).exists()
     ]
@@ -87,15 +89,15 @@ def markdown(parts: list[dict[str, Any]], profile: str) -> str:
         *HEAD,
         *(["", f"**{said}**"] if said else []),
         "",
-        "| in the paper | command | statements and goals that hold |",
-        "|---|---|---|",
+        "| in the paper | command | minutes of one core | statements and goals that hold |",
+        "|---|---|---:|---|",
     ]
     for part in parts:
         experiment = part["experiment"]
         held = held_of(part["checks"])
         lines.append(
             f"| {', '.join(experiment.items)} | `flybloom reproduce {experiment.name} --profile {profile}` "
-            f"| [{held}](#{experiment.name}) |"
+            f"| {part['minutes']:.0f} | [{held}](#{experiment.name}) |"
         )
     for part in parts:
         lines += _markdown_part(part)

@@ -104,6 +104,22 @@ def run_units(
     return {key: found[key] or {} for key in keys}
 
 
+def processor_seconds(folder: Path) -> float:
+    """Return how long one core was busy with all units of an experiment.
+
+    Parameters
+    ----------
+    folder : Path
+        As in `run_units`, with ``raw.json``.
+
+    Returns
+    -------
+    float
+        Seconds; units that were run in earlier runs count as long as they took then.
+    """
+    return float(sum(kept.get("seconds", {}).get("processor", 0) for kept in _read(folder / RAW).values()))
+
+
 def _computed(units: list[Unit], folder: Path, jobs: int) -> Iterable[tuple[str, Result]]:
     """Yield the results of units as they come."""
     if jobs == 1:
