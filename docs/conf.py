@@ -86,10 +86,12 @@ html_title = "flybloom"
 html_static_path = ["_site/static"]
 html_extra_path = ["_site/root"]  # the page at the top, which leads to docs/index.html
 html_css_files = ["site.css"]
+ALONE = ["CHANGELOG", "docs/choose", "docs/command-line", "docs/commands", "docs/draw", "docs/migration", "docs/start"]
+html_sidebars = {name: [] for name in (*ALONE, "paper/README")}  # nothing is below these pages
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
