@@ -84,7 +84,7 @@ def check_new_rows(X: Any, owner: str, *, takes_sparse: bool, min_rows: int = 1)
         rows = check_array(X.array, estimator=owner, input_name="X", ensure_all_finite="allow-nan")
         return NewRows(np.asarray(rows), tuple(X.names), X.kinds)
     names = feature_names(X)
-    kinds = table_kinds(X)
+    kinds = None if isinstance(X, np.ndarray) else table_kinds(X)
     if kinds is not None:
         X = table_numbers(table_columns(X) or [], kinds)
     rows = check_array(

@@ -50,10 +50,6 @@ class Schema:
         }
         return values if self.kinds is None else {**values, "kinds": list(self.kinds)}
 
-    def kind_of(self, name: str) -> str:
-        """Return what a feature is."""
-        return NUMBER if self.kinds is None or self.names is None else self.kinds[self.names.index(name)]
-
     @classmethod
     def from_dict(cls, values: Any) -> Schema:
         """Return what `to_dict` has written down."""

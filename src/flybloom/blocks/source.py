@@ -19,7 +19,7 @@ from flybloom.blocks.schema import Schema, united_schema
 from flybloom.blocks.sparse_rows import checked_csr
 from flybloom.exceptions import SourceError
 
-__all__ = ["BLOCK_ROWS", "Block", "Blocks", "n_rows_of", "read_blocks"]
+__all__ = ["BLOCK_ROWS", "Block", "Blocks", "read_blocks"]
 
 
 class Block(NamedTuple):
@@ -45,7 +45,7 @@ class Block(NamedTuple):
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return n_rows_of(self.X)
+        return int(self.X.shape[0])
 
 
 class Blocks:
@@ -272,11 +272,6 @@ def read_blocks(
         merged = _merged(source.options, options)
         return source if merged == source.options and given is None else Blocks(source.parts, merged, given)
     return Blocks(parts_of(source), options, given)
-
-
-def n_rows_of(X: Features) -> int:
-    """Return the number of rows, named or not."""
-    return int((X.array if isinstance(X, NamedRows) else X).shape[0])
 
 
 def _merged(before: ReadOptions, now: ReadOptions) -> ReadOptions:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from flybloom._internal.cells import NUMBER
 from flybloom._internal.typing import Array
 from flybloom.blocks.arrow_labels import kind_of_type, labels_of
 from flybloom.blocks.columns import columns_to_read, declared, feature_cells, feature_columns, identifiers, kinds_of
@@ -65,7 +66,8 @@ class TablePart(Part):
         require_extra("pyarrow", "files")
         at = self.first_row
         names = schema.names or ()
-        options = replace(options, kinds=tuple((name, schema.kind_of(name)) for name in names))
+        kinds = schema.kinds or (NUMBER,) * len(names)
+        options = replace(options, kinds=tuple(zip(names, kinds, strict=True)))
         with arrow_errors(self.name):
             for batch in self.batches(columns_to_read(options, schema), options):
                 for begin in range(0, batch.table.num_rows, options.block_rows):

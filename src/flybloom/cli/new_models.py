@@ -44,8 +44,9 @@ def new_model(kind: Kind, settings: dict[str, Any], given: set[str]) -> Counting
 def checked(model: Model, option: str | None = None) -> Model:
     """Return a model whose parameters are fine; others are blamed on their options, or on this one."""
     try:
-        for check in ("_check_parameters", "_checked_grid"):
-            getattr(model, check, _nothing)()
+        for check in ("_check_parameters", "_checked_grid"):  # only searches have a grid
+            if hasattr(model, check):
+                getattr(model, check)()
     except ValueError as error:
         found = WRONG.fullmatch(str(error))
         if found is None:
@@ -55,7 +56,3 @@ def checked(model: Model, option: str | None = None) -> Model:
         msg = f"{named}expected {found[2]}"
         raise typer.BadParameter(msg, param_hint=hint) from None
     return model
-
-
-def _nothing() -> None:
-    """Check nothing: only searches have a grid."""

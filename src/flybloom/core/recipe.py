@@ -272,7 +272,7 @@ class Learning:
             rows = check_rows(sample, owner, known, min_rows=0)
         return known, rows.dtype
 
-    def start(self, sums_of: Callable[[Plan, Encoder], Any], n_rows: int | None = None) -> None:
+    def start(self, sums_of: Callable[[Plan, Encoder], Any], n_rows: int | None = None) -> Learned:
         """Fix how rows are hashed, unless that is known, from sums over all rows, perhaps their number, in units."""
         if self.learned is None:
             assert self.features is not None  # noqa: S101 - a block was checked before
@@ -286,14 +286,14 @@ class Learning:
             hasher = self.recipe.hasher(self.features, sums_in_rows, is_sparse=self.is_sparse, n_rows=n_rows)
             counts = self.recipe.new_counts(hasher.projection.n_components, hasher.n_winners)
             self.learned = Learned(hasher, counts.in_unit(unit))
+        return self.learned
 
-    def start_with(self, block: Block) -> None:
-        """Fix how rows are hashed from a single block."""
-        if self.learned is None:
-            self.start(
-                lambda plan, encoder: encoder.measure(plan, block.rows, block.labels, block.weights),
-                int(block.weights.sum()),
-            )
+    def start_with(self, block: Block) -> Learned:
+        """Fix how rows are hashed, unless that is known, from a single block."""
+        return self.start(
+            lambda plan, encoder: encoder.measure(plan, block.rows, block.labels, block.weights),
+            int(block.weights.sum()),
+        )
 
     def learn_first(self, block: Block, tuner: Tuner, **known: Any) -> None:
         """Learn a block of a stream: hold rows back while they are too few to fix how they are hashed."""
@@ -310,49 +310,43 @@ class Learning:
                 self.learned = self.learned._replace(held=held)
                 return
             block, known = held.block, held.known
-        self.learn_anew(block, tuner, known)
+        learned = self.learn_anew(block, tuner, known)
         if held is not None and not self.must_fix(held):
-            assert self.learned is not None  # noqa: S101 - just learned
-            self.learned = self.learned._replace(held=held._replace(is_stale=False))
+            self.learned = learned._replace(held=held._replace(is_stale=False))
 
     def must_fix(self, held: Held) -> bool:
         """Return whether enough rows have come."""
         return bool(held.block.rows.shape[0] >= held.recipe.warm_up)
 
-    def learn_anew(self, block: Block, tuner: Tuner, known: dict[str, Any]) -> None:
+    def learn_anew(self, block: Block, tuner: Tuner, known: dict[str, Any]) -> Learned:
         """Fix how rows are hashed from a block, and count it."""
         if self.learned is not None:
             assert self.learned.held is not None  # noqa: S101
             self.recipe, before = self.learned.held.recipe, self.learned.hasher.encoder
             self.features, self.is_sparse = before.plain(), sparse.issparse(block.rows)
             self.first_unit, self.learned = self.unit, None
-        self.start_with(block)
-        watcher = tuner.watcher(self._get(), block)
-        self.learn(block, watcher, **known)
-        self.tune(tuner.tuned_with(self._get(), block, watcher))
+        watcher = tuner.watcher(self.start_with(block), block)
+        learned = self.learn(block, watcher, **known)
+        self.learned = learned._replace(tuned=tuner.tuned_with(learned, block, watcher))
+        return self.learned
 
     def settle(self, tuner: Tuner) -> None:
         """Count rows that were held back since the last look."""
-        held = self._get().held
+        held = None if self.learned is None else self.learned.held
         if held is not None and held.is_stale:
-            self.learn_anew(held.block, tuner, held.known)
-            self.learned = self._get()._replace(held=held._replace(is_stale=False))
-
-    def _get(self) -> Learned:
-        """Return what has been learned so far."""
-        assert self.learned is not None  # noqa: S101 - asked after rows were learned
-        return self.learned
+            learned = self.learn_anew(held.block, tuner, held.known)
+            self.learned = learned._replace(held=held._replace(is_stale=False))
 
     def tune(self, tuned: dict[str, Any]) -> None:
         """Keep what was chosen with rows at hand."""
         assert self.learned is not None  # noqa: S101 - it was started before
         self.learned = self.learned._replace(tuned=tuned)
 
-    def learn(self, block: Block, watch: Watch | None = None, **known: Any) -> None:
+    def learn(self, block: Block, watch: Watch | None = None, **known: Any) -> Learned:
         """Count a block and add it, beside what others see; in place where that is small and made here."""
         assert self.learned is not None  # noqa: S101 - it was started before
         counts, delta = self.learned.counts, self.learned.count_block(block, self.n_jobs, watch=watch, **known)
-        if counts is self._own and counts.change_in_place(delta, 1):
-            return
-        self._own = counts.plus(delta, owned=True)
-        self.learned = self.learned._replace(counts=self._own)
+        if counts is not self._own or not counts.change_in_place(delta, 1):
+            self._own = counts.plus(delta, owned=True)
+            self.learned = self.learned._replace(counts=self._own)
+        return self.learned

@@ -22,6 +22,7 @@ from dask.delayed import delayed  # noqa: E402 - after it is known to be there
 
 from flybloom._internal.typing import Array  # noqa: E402
 from flybloom._internal.validation import NamedRows, check_labels, check_rows  # noqa: E402
+from flybloom.core.counts.base import Counts  # noqa: E402
 from flybloom.core.recipe import Learned, Learning  # noqa: E402
 from flybloom.distributed import _worker  # noqa: E402
 from flybloom.distributed._blocks import tree_reduce  # noqa: E402
@@ -223,8 +224,7 @@ class _Cluster:
         n_rows = None
         if is_first and session.recipe.sizes.needs_n_rows:
             n_rows = self._reduced(_worker.weight_of_blocks, self.job, sum)
-        session.start(self._sums_of, n_rows)
-        before = self._learned()
+        before = session.start(self._sums_of, n_rows)
         counts = before.counts
         if announced is not None:
             nothing = np.zeros(0, np.int64)
@@ -243,7 +243,7 @@ class _Cluster:
         _require_rows(added.n_rows)
         session.learned = before._replace(counts=counts.plus(added, owned=True))
         if is_first and self.model.is_tuned:
-            self._tune(job)
+            self._tune(job, session.learned.counts)
 
     def _sums_of(self, plan: Any, encoder: Any) -> Any:
         """Return the sums that a step is fitted to, over all blocks."""
@@ -253,11 +253,10 @@ class _Cluster:
         _require_rows(0 if total is None else total.n_rows)
         return total
 
-    def _tune(self, job: _worker.Job) -> None:
+    def _tune(self, job: _worker.Job, counts: Counts) -> None:
         """Let the rows choose what is kept."""
         judged = None
         if self.model.needs_judging:
-            counts = self._learned().counts
             learned = job.learned._replace(counts=counts) if job.learned is not None else None
             job = replace(job, learned=learned, model=_without_counts(self.model))
             parts = self._reduced(_worker.judgements_of_blocks, job, _worker.sum_of_judgements)
@@ -267,11 +266,6 @@ class _Cluster:
     def _reduced(self, work: Any, job: _worker.Job, combine: Any) -> Any:
         """Return what work makes of all blocks."""
         return tree_reduce(self.collections, work, job, combine, progress=self.progress)
-
-    def _learned(self) -> Learned:
-        """Return what has been learned so far."""
-        assert self.session.learned is not None  # noqa: S101 - it was started before
-        return self.session.learned
 
 
 def _without_counts(model: CountingEstimator) -> CountingEstimator:

@@ -474,24 +474,19 @@ class CountingEstimator(FlyEstimator):
 
     def _recipe(self) -> Recipe:
         """Return how a model is made, as the parameters say."""
+        encoding = self._encoding
+        needs_none = self.scaling is not None or not encoding.needs_rows  # the older scaling never waited
         return Recipe(
             owner=type(self).__name__,
-            encoding=self._encoding,
+            encoding=encoding,
             sizes=self._sizes_type(self.n_components, self.n_connections, self.n_winners),
             signed=bool(self.signed),
             seed=resolve_seed(self.random_state),
             new_counts=partial(self.counts_type.empty, **self._counts_settings),  # type: ignore[attr-defined]
             check_labels=self._check_labels,
-            warm_up=self._warm_up_rows,
+            warm_up=0 if needs_none else AUTO_WARM_UP if self.warm_up == "auto" else int(self.warm_up),
             weight_unit=self.weight_unit,
         )
-
-    @property
-    def _warm_up_rows(self) -> int:
-        """How many rows must have come to fix an encoding: none where it needs none, and with the older scaling."""
-        if not self._encoding.needs_rows or self.scaling is not None:
-            return 0
-        return AUTO_WARM_UP if self.warm_up == "auto" else int(self.warm_up)
 
     def _check_tuned(self, tuned: Any) -> None:
         """Refuse what `tune_to` never returns; ValueError."""

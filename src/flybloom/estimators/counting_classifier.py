@@ -198,7 +198,8 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
                 f"Got one class, {classes[0]!r}, instead. To learn class after class, use partial_fit."
             )
             raise ValueError(msg)
-        require_weights_for(self.class_weight, classes, type(self).__name__)
+        if self.class_weight is not None:
+            require_weights_for(self.class_weight, classes, type(self).__name__)
 
     @contextmanager
     def _reading_counts(self) -> Iterator[Counted]:

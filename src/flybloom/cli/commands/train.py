@@ -164,8 +164,8 @@ def command(
         from flybloom import train  # noqa: PLC0415 - heavy
 
         model.set_params(n_jobs=jobs)
-        stopping = nullcontext(_go_on) if checkpoint is None else stopping_between_blocks()
-        with progress(blocks.n_rows()) as on_progress, stopping as check, blaming(source), _checkpoint_left(checkpoint):
+        stopping = nullcontext() if checkpoint is None else stopping_between_blocks()
+        with progress(blocks.n_rows()) as show, stopping as check, blaming(source), _checkpoint_left(checkpoint):
             train(
                 model,
                 blocks,
@@ -175,7 +175,7 @@ def command(
                 checkpoint_rows=checkpoint_rows,
                 checkpoint_seconds=checkpoint_seconds,
                 resume=resume,
-                on_progress=_both(on_progress, check),
+                on_progress=show if check is None else _both(show, check),
             )
     facts = learned_facts(model)
     facts |= watch.facts(facts["rows"])
@@ -183,18 +183,14 @@ def command(
     print_result({"model": str(output), **facts}, as_json=json)
 
 
-def _both(on_progress: Callable[[str, int], None], check: Callable[[], None]) -> Callable[[str, int], None]:
+def _both(show: Callable[[str, int], None], check: Callable[[], None]) -> Callable[[str, int], None]:
     """Return a function that shows progress, then stops if a signal has come."""
 
     def call(stage: str, n_rows: int) -> None:
-        on_progress(stage, n_rows)
+        show(stage, n_rows)
         check()
 
     return call
-
-
-def _go_on() -> None:
-    """Stop for nothing: signals are raised at once."""
 
 
 @contextmanager

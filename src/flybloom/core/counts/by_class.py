@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -42,11 +43,11 @@ class WinnerBatch(NamedTuple):
     winners: Winners
 
 
+@dataclass
 class _Met:
     """What kernels keep up of `n_met_and_digits`; below 0 while nobody has asked."""
 
-    def __init__(self) -> None:
-        self.sums = UNASKED.copy()
+    sums: Array
 
 
 class ClassCounts(Counts):
@@ -78,7 +79,7 @@ class ClassCounts(Counts):
         self.n_components = table.shape[0]
         self.n_winners = n_winners
         self.unit = unit
-        self._met = _Met()
+        self._met = _Met(UNASKED.copy())
 
     @classmethod
     def empty(cls, n_components: int, n_winners: int) -> Self:
@@ -287,7 +288,7 @@ class _BatchCounter(Counter):
 
 
 class _TableCounter(Counter):
-    """Counts many rows into a table of its own."""
+    """Counts many rows into counts of their own, whose table is still empty."""
 
     def __init__(self, counts: ClassCounts, codes: Codes, weights: Weights) -> None:
         self._counts, self._codes, self._weights = counts, codes, weights

@@ -118,7 +118,9 @@ class Encoding:
         _require(scaling != "none" or not self.rotation, "scaling", "other than none for a rotation", scaling)
         _require(scaling not in CENTRED or not self.bins, "scaling", "standard or common for bins", scaling)
         _require(scaling != "whole" or clip == math.inf, "clip", "left out with whole", self.clip)
-        require_max_categories(self.max_categories)
+        most = self.max_categories
+        is_right = isinstance(most, Integral) and int(most) >= 2  # noqa: PLR2004
+        _require(is_right, "max_categories", "a whole number of 2 or above", most)
         values = (scaling, float(clip), int(self.bins), float(self.relevance), int(self.rotation), shape)
         for name, value in zip(("scaling", "clip", "bins", "relevance", "rotation", "grid_shape"), values, strict=True):
             object.__setattr__(self, name, value)
@@ -488,22 +490,15 @@ def tabled(encoder: Encoder, sums_of: SumsOf, max_categories: int) -> Encoder:
     return encoder.extended(plan.fit(encoder.n_outputs, sums_of(plan, encoder)))
 
 
-def require_max_categories(most: Any) -> None:
-    """Refuse a number of categories that no column can have."""
-    is_right = isinstance(most, Integral) and int(most) >= 2  # noqa: PLR2004
-    _require(is_right, "max_categories", "a whole number of 2 or above", most)
-
-
 def _only_categories(words: str, text: str) -> int:
     """Return how many categories "auto" may make columns of; nothing else goes with it."""
-    name, _, value = (part.strip() for part in words.partition("="))
     if not words:
         return MAX_CATEGORIES
+    name, _, value = (part.strip() for part in words.partition("="))
     if name != "categories" or not value.isdecimal():
         msg = f"The encoding {text!r} is not known: only categories=30 goes with auto, as in 'auto+categories=50'."
         raise ValueError(msg)
-    require_max_categories(int(value))
-    return int(value)
+    return Encoding(max_categories=int(value)).max_categories
 
 
 def _listed(kinds: tuple[str, ...] | None) -> str:

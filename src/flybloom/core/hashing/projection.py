@@ -103,18 +103,22 @@ class Projection:
         )
         return packed
 
+    @property
+    def has_signs(self) -> bool:
+        """Whether single rows are hashed by the signs of connections: rough sums first, exact ones of the best."""
+        return (
+            self.n_connections <= MAX_ROUGH_CONNECTIONS
+            and self.n_features <= MAX_COLUMNS_PER_CONNECTION * self.n_connections
+            and self.n_components * self.n_features <= MAX_SIGNS
+        )
+
     @cached_property
     def signs(self) -> Array | None:
         """Connections as a matrix of signs, for single rows: ``[j // 64, feature, j % 64]``; None where it is large."""
-        tile = _kernels.one_row.TILE
-        shape = -(-self.n_components // tile), self.n_features, tile
-        if (
-            self.n_connections > MAX_ROUGH_CONNECTIONS
-            or self.n_features > MAX_COLUMNS_PER_CONNECTION * self.n_connections
-            or np.prod(shape) > MAX_SIGNS
-        ):
+        if not self.has_signs:
             return None
-        signs = np.zeros(shape, np.int8)
+        tile = _kernels.one_row.TILE
+        signs = np.zeros((-(-self.n_components // tile), self.n_features, tile), np.int8)
         _kernels.one_row.fill_signs(self.packed_connections, self.n_features, signs)
         return signs
 
@@ -204,7 +208,7 @@ class Projection:
         if is_float and self._stays_plain(len(rows)):
             self._write_plain_winners(rows, ordered, out)
             return
-        is_rough = is_float and self.signs is not None
+        is_rough = is_float and self.has_signs
         if len(rows) <= (FEW_ROWS if is_rough else FEW_WIDE_ROWS) or stays_plain(
             "rows", len(rows) * (ROUGH_ROW if is_rough else EXACT_ROW)
         ):

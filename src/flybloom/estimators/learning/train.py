@@ -14,7 +14,7 @@ from flybloom.blocks import Blocks, read_blocks
 from flybloom.blocks.source import BLOCK_ROWS
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.step import Plan
-from flybloom.core.recipe import Block, Learned, Learning, joined
+from flybloom.core.recipe import Block, Learning, joined
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.estimators.learning.checkpoint import Checkpoint, identity_of
 from flybloom.exceptions import CheckpointError, SourceError
@@ -179,9 +179,8 @@ class _Training:
         for block, n_rows in self._warmed_up(self._checked(self.n_done, "learning")):
             is_first = self.session.learned is None
             self.session.start_with(block)
-            self.session.learn(block)
+            learned = self.session.learn(block)
             if is_first:
-                learned = self._learned()
                 needs_rows = self.single_pass and self.model.needs_judging
                 self._tune(self.model.judge(learned, block, 0) if needs_rows else None)
             self.n_done += n_rows
@@ -205,7 +204,8 @@ class _Training:
 
     def _judge(self) -> None:
         """Let the rows choose what is kept, in a pass of their own."""
-        learned, begin, judged = self._learned(), 0, []
+        learned, begin, judged = self.session.learned, 0, []
+        assert learned is not None  # noqa: S101 - rows were learned
         for block, n_rows in self._checked(0, "judging"):
             judged.append(self.model.judge(learned, block, begin))
             begin += n_rows
@@ -228,11 +228,6 @@ class _Training:
             except BaseException:  # stopped between two blocks
                 self._save()
                 raise
-
-    def _learned(self) -> Learned:
-        """Return what has been learned so far."""
-        assert self.session.learned is not None  # noqa: S101 - asked after rows were learned
-        return self.session.learned
 
     def _save(self) -> None:
         """Save a checkpoint, if there is one and anything to save."""
