@@ -375,16 +375,15 @@ def soft_bins(rows, k, limit, weights=None):
     return np.array(blocks, np.float32).transpose(1, 0, 2).reshape(len(rows), -1)
 
 
-def relevance(rows, y, power, limit, weights=None):
+def relevance(rows, y, power, limit, weights=None, n_bins=1):
     """The root of the share of variance between classes, of columns and squares, less chance, to a power; largest 1."""
     weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
     n, classes = sum(weights), sorted({label for label, w in zip(y.tolist(), weights, strict=True) if w})
     spare = len(classes) - 1
-    chance = Fraction(spare + 2 * math.sqrt(2 * spare)) / n
-    found = []
+    shares = []
     for column in rows.T:
         whole = [0 if math.isnan(x) else int(np.rint(min(max(x * np.float32(128 / limit), -128), 128))) for x in column]
-        shares = []
+        both = []
         for power_of in (1, 2):
             values = [(w, q**power_of, label) for w, q, label in zip(weights, whole, y.tolist(), strict=True)]
             mean = Fraction(sum(w * v for w, v, _ in values), n)
@@ -393,9 +392,17 @@ def relevance(rows, y, power, limit, weights=None):
             for label in classes:
                 rows_of = sum(w for w, _, own in values if own == label)
                 between += rows_of * (Fraction(sum(w * v for w, v, own in values if own == label), rows_of) - mean) ** 2
-            share = between / spread if spread else Fraction(0)
-            shares.append(min(max((share - chance) / (1 - chance), 0), 1) if chance < 1 else 0)
-        found.append(math.sqrt(max(shares)) ** power)
+            both.append(between / spread if spread else Fraction(0))
+        shares.append(both)
+    found = []
+    for f, both in enumerate(shares):
+        chance = Fraction(spare + (2 * math.sqrt(2 * spare) if n_bins == 1 else 0)) / n
+        beyond = min(max((max(both) - chance) / (1 - chance), 0), 1) if chance < 1 else 0
+        if n_bins > 1:
+            first, free = f // n_bins * n_bins, spare * (n_bins - 1)
+            if sum(values for values, _ in shares[first : first + n_bins]) * n <= free + 3 * math.sqrt(2 * free):
+                beyond = 0
+        found.append(math.sqrt(beyond) ** power)
     largest = max(found)
     return np.array([x / largest for x in found] if largest > 0 else [1.0] * len(found))
 

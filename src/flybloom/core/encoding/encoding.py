@@ -284,7 +284,7 @@ class Encoding:
             assert limit is not None  # noqa: S101 - refused without scaling
             plans.append(SoftBinsPlan(self.bins, limit))
         if self.relevance:
-            plans.append(RelevancePlan(self.relevance, 1.0 if self.bins else limit))
+            plans.append(RelevancePlan(self.relevance, 1.0 if self.bins else limit, self.bins or 1))
         if self.rotation:
             plans.append(RotationPlan(self.rotation))
         if self.scaling == "standard" and self.bias > 0 and self.grid_shape is None:

@@ -17,6 +17,7 @@ MAX_WEIGHT = 2**34  # of rows whose sums are kept as int64; beyond, as whole num
 GRAIN = 2**12  # weights are multiples of one over this, so that roots which differ in the last bit do not matter
 ROWS_AT_ONCE = 4096
 DEVIATIONS = 2  # by how many a share must exceed the mean of chance to count
+BINNED_DEVIATIONS = 3  # the same of the mean over the bins of a column
 
 
 class Relevance(Step):
@@ -89,15 +90,10 @@ class ClassMoments:
         return ClassMoments(n_rows, by_label, _sum(self.fourth, other.fourth, n_rows))
 
     def shares(self) -> tuple[Array, Array]:
-        """Return the share of the variance of each column, and of its square, that lies between classes.
-
-        Less what chance gives, and at least 0.
-        """
+        """Return the share of the variance of each column, and of its square, that lies between classes."""
         n = self.n_rows
-        kept: list[Any] = [sums for sums in self.by_label.values() if sums[0] > 0]
+        kept = self._kept()
         total = [_exact_total([sums[i] for sums in kept]) for i in (1, 2)]
-        spare = len(kept) - 1  # of columns that tell nothing, n times the share has this mean, and twice it as variance
-        chance = (spare + DEVIATIONS * math.sqrt(2 * spare)) / (n / self.per_row)
         shares = []
         for i, squares in ((1, total[1]), (2, self.fourth)):
             # of each class: (sum of x)^2 / rows; terms are sorted, so that the order of classes cannot matter
@@ -108,9 +104,35 @@ class ClassMoments:
                 between = between + term
             spread = squares.astype(float) - mean_part
             is_spread = spread > 1e-9 * np.maximum(mean_part, 1.0)
-            share = np.where(is_spread, (between - mean_part) / np.where(is_spread, spread, 1.0), 0.0)
-            shares.append(np.clip((share - chance) / (1 - chance), 0.0, 1.0) if chance < 1 else np.zeros_like(share))
+            shares.append(np.where(is_spread, (between - mean_part) / np.where(is_spread, spread, 1.0), 0.0))
         return shares[0], shares[1]
+
+    def beyond_chance(self, n_bins: int) -> Array:
+        """Return the larger share of each column, less what chance gives, and at least 0.
+
+        The bins of a column tell together whether it is more than chance, because a single one tells little where rows
+        are few; and each how much.
+        """
+        values, squares = self.shares()
+        n = self.n_rows / self.per_row
+        # of columns that tell nothing, n times the share has this mean, and twice it as variance
+        spare = len(self._kept()) - 1
+        share, chance = np.maximum(values, squares), spare / n
+        if n_bins == 1:
+            chance += DEVIATIONS * math.sqrt(2 * spare) / n
+        if chance >= 1:
+            return np.zeros_like(share)
+        beyond = np.clip((share - chance) / (1 - chance), 0.0, 1.0)
+        if n_bins > 1:
+            free = spare * (n_bins - 1)  # the bins of a row add up to one
+            least = (free + BINNED_DEVIATIONS * math.sqrt(2 * free)) / n
+            together = sum(values.reshape(-1, n_bins).T)  # in this order
+            beyond[np.repeat(together <= least, n_bins)] = 0.0
+        return beyond
+
+    def _kept(self) -> list[Any]:
+        """Return the sums of classes that have rows."""
+        return [sums for sums in self.by_label.values() if sums[0] > 0]
 
 
 class RelevancePlan(Plan):
@@ -122,12 +144,14 @@ class RelevancePlan(Plan):
         The power of the root of the share of variance that lies between classes.
     limit : float or None
         Values beyond are measured as this; None measures whether a value is there, for sparse rows.
+    n_bins : int, default=1
+        How many columns side by side are bins of one.
     """
 
     needs_labels = True
 
-    def __init__(self, power: float, limit: float | None) -> None:
-        self.power, self.limit = power, limit
+    def __init__(self, power: float, limit: float | None, n_bins: int = 1) -> None:
+        self.power, self.limit, self.n_bins = power, limit, n_bins
 
     def measure(self, rows: Features, labels: Any, weights: Weights) -> ClassMoments:
         """Return the sums of these rows, each value a whole number."""
@@ -177,8 +201,7 @@ class RelevancePlan(Plan):
 
     def fit(self, n_inputs: int, measured: ClassMoments) -> Relevance:
         """Return the step: the larger share to the power, the largest weight 1; all 1 where no column tells a thing."""
-        share = np.maximum(*measured.shares())
-        weights = np.sqrt(share) ** self.power
+        weights = np.sqrt(measured.beyond_chance(self.n_bins)) ** self.power
         if not weights.max(initial=0.0) > 0:
             return Relevance(np.ones(n_inputs, np.float32))
         weights = np.rint(weights / weights.max() * GRAIN) / GRAIN
