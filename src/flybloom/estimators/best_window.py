@@ -129,7 +129,6 @@ class BestWindow(StreamFollower):
             self._state = self._begin(model, block)
         return self
 
-    @fit_context
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn a block of rows, one after the other.
 
@@ -148,11 +147,14 @@ class BestWindow(StreamFollower):
             The estimator itself.
         """
         with self._guard.learning:
-            model, rivals = self.__dict__.get("_state", (clone(self.model), None))
-            if rivals is not None:
+            state = self.__dict__.get("_state")
+            if state is None:
+                self._validate_params()
+                state = _State(clone(self.model), None)
+            if state.rivals is not None:
                 self._follow(X, y, sample_weight)
                 return self
-            held, model = model.held_rows(), copy(model)
+            held, model = state.model.held_rows(), copy(state.model)
             block = model.learn_rows(X, y, sample_weight)
             if model.held_rows() is not None:
                 self._state = _State(model, None)
@@ -160,7 +162,6 @@ class BestWindow(StreamFollower):
                 self._state = self._begin(model, block if held is None else joined([held, block]))
         return self
 
-    @fit_context
     def predict_then_learn(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Return for each row what is predicted before it is learned, and learn it before the next one is predicted.
 

@@ -23,6 +23,7 @@ SIZES = ("n_features_in_", "n_components_", "n_connections_", "n_winners_", "see
 FIRST_STEP = {"step": "standardise"}  # the only one that files of format 1 have
 MAX_FEATURES = 2**31  # a signed connection is a number below twice this, in 32 bits
 MAX_COMPONENTS = 2**32 - 1
+FEW_ROWS = 4  # whose winners are remembered
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,9 @@ class Hasher:
 
         The largest sum comes first; where they need not be `ordered` so, winners come in ascending order, and sooner.
         """
+        if 0 < X.shape[0] <= FEW_ROWS and not issparse(X):
+            use(slice(0, X.shape[0]), self._winners_of_few(X, ordered=ordered))
+            return
         encoder, projection, n_winners = self.encoder, self.projection, self.n_winners
         projection.draw(sparse=issparse(X))
 
@@ -83,6 +87,17 @@ class Hasher:
 
         self.for_each_block(X, keep, n_jobs, ordered=ordered)
         return winners
+
+    def _winners_of_few(self, X: Array, *, ordered: bool) -> Winners:
+        """Return the winners of few rows; the last are remembered, because who predicts rows often learns them next."""
+        rows = X.dtype, X.shape, X.tobytes()
+        known, winners = self.__dict__.get("_latest", (None, None))
+        if known != rows:
+            self.projection.draw(sparse=False)
+            with _kernels.float_mode.SmallFloatsKept():
+                winners = self.projection.winners(self.encoder.encode(X), self.n_winners)
+            self.__dict__["_latest"] = rows, winners  # at once, whoever else does so
+        return winners.copy() if ordered else np.sort(winners, axis=1)
 
     @cached_property
     def fields(self) -> dict[str, Any]:
