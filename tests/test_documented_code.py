@@ -114,7 +114,7 @@ def test_most_blocks_are_run():
 
 
 @pytest.mark.parametrize(
-    "module", ["", ".baselines", ".datasets", ".distributed", ".export", ".plots", ".report", ".theory"]
+    "module", ["", ".baselines", ".datasets", ".distributed", ".export", ".federated", ".plots", ".report", ".theory"]
 )
 def test_every_public_name_is_in_the_api(module):
     """Classes and functions; constants are told of in the guides."""
