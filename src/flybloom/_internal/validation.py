@@ -18,6 +18,7 @@ from flybloom._internal.typing import Array, Features
 
 PLAIN_TYPES = frozenset("bhilqBHILQfd")  # integers and floats of the usual widths
 MAX_PLAIN_VALUES = 2**14  # above, what looking costs does not matter
+AS_ROWS: dict[str, Any] = {"input_name": "X", "ensure_all_finite": "allow-nan"}  # how scikit-learn looks at rows
 MAX_PLAIN_LABELS = 64
 MAX_EXACT = 2**53  # up to which floats hold every whole number
 
@@ -81,20 +82,13 @@ class KnownFeatures(Protocol):
 def check_new_rows(X: Any, owner: str, *, takes_sparse: bool, min_rows: int = 1) -> NewRows:
     """Return the first rows that an estimator meets, as a numeric array or canonical CSR matrix, and what they are."""
     if isinstance(X, NamedRows):
-        rows = check_array(X.array, estimator=owner, input_name="X", ensure_all_finite="allow-nan")
+        rows = check_array(X.array, estimator=owner, **AS_ROWS)
         return NewRows(np.asarray(rows), tuple(X.names), X.kinds)
     names = feature_names(X)
     kinds = None if isinstance(X, np.ndarray) else table_kinds(X)
     if kinds is not None:
         X = table_numbers(table_columns(X) or [], kinds)
-    rows = check_array(
-        X,
-        accept_sparse="csr",
-        estimator=owner,
-        input_name="X",
-        ensure_min_samples=min_rows,
-        ensure_all_finite="allow-nan",
-    )
+    rows = check_array(X, accept_sparse="csr", estimator=owner, ensure_min_samples=min_rows, **AS_ROWS)
     if sparse.issparse(rows):
         rows = _checked_sparse(rows, takes_sparse=takes_sparse)
     return NewRows(rows, None if names is None else tuple(map(str, names)), kinds)
@@ -124,14 +118,7 @@ def check_rows(
             check_feature_names(_stand_in(owner, known), X, reset=False)
         if columns is not None:
             X = table_numbers(columns, known.kinds or ())
-    rows = check_array(
-        X,
-        accept_sparse="csr",
-        estimator=owner,
-        input_name="X",
-        ensure_min_samples=min_rows,
-        ensure_all_finite="allow-nan",
-    )
+    rows = check_array(X, accept_sparse="csr", estimator=owner, ensure_min_samples=min_rows, **AS_ROWS)
     if rows.shape[1] != known.n_features:
         msg = f"X has {rows.shape[1]} features, but {owner} is expecting {known.n_features} features as input."
         raise ValueError(msg)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from flybloom._internal.typing import Array, Features, Weights, Winners
 from flybloom._internal.validation import check_new_rows, check_rows
 from flybloom.core import _kernels
 from flybloom.core.counts.base import Counts
-from flybloom.core.counts.weight_unit import WeightUnit, unit_for
+from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit, unit_for
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import MAX_WEIGHED, AutoEncoding, Wanted
 from flybloom.core.encoding.step import Plan
@@ -238,14 +239,7 @@ class Learning:
 
     def check(self, X: Any, y: Any = None, sample_weight: Any = None) -> Block:
         """Return a block that was checked; the first one tells which features there are."""
-        recipe = self.recipe
-        known = self.features if self.learned is None else self.learned.hasher.encoder
-        if known is None:
-            rows, names, kinds = check_new_rows(X, recipe.owner, takes_sparse=recipe.encoding.takes_sparse)
-            self.features, self.is_sparse = Encoder(rows.shape[1], names, kinds=kinds), sparse.issparse(rows)
-        else:
-            takes_sparse = recipe.encoding.takes_sparse if self.learned is None else None
-            rows = check_rows(X, recipe.owner, known, takes_sparse=takes_sparse)
+        recipe, (_, rows) = self.recipe, self.check_features(X, min_rows=1)
         n_rows = rows.shape[0]
         labels = None if recipe.check_labels is None else recipe.check_labels(y, n_rows)
         if self.learned is None and self.first_unit is None:
@@ -259,18 +253,17 @@ class Learning:
             return self.learned.counts.unit
         return unit_for(self.recipe.weight_unit) if self.first_unit is None else self.first_unit
 
-    def check_features(self, sample: Any) -> tuple[Encoder, Any]:
-        """Return the features, and the type, of rows of which a sample is given that need not have any row."""
-        owner = self.recipe.owner
-        known = self.features if self.learned is None else self.learned.hasher.encoder
-        if known is None:
-            takes_sparse = self.recipe.encoding.takes_sparse
-            rows, names, kinds = check_new_rows(sample, owner, takes_sparse=takes_sparse, min_rows=0)
-            known = self.features = Encoder(rows.shape[1], names, kinds=kinds)
-            self.is_sparse = sparse.issparse(rows)
-        else:
-            rows = check_rows(sample, owner, known, min_rows=0)
-        return known, rows.dtype
+    def check_features(self, X: Any, *, min_rows: int = 0) -> tuple[Encoder, Features]:
+        """Return the features, and rows that were checked; the first ones, even if they are none, tell the features."""
+        owner, takes_sparse = self.recipe.owner, self.recipe.encoding.takes_sparse
+        if self.learned is not None:
+            known = self.learned.hasher.encoder
+            return known, check_rows(X, owner, known, min_rows=min_rows)
+        if self.features is not None:
+            return self.features, check_rows(X, owner, self.features, min_rows=min_rows, takes_sparse=takes_sparse)
+        rows, names, kinds = check_new_rows(X, owner, takes_sparse=takes_sparse, min_rows=min_rows)
+        self.features, self.is_sparse = Encoder(rows.shape[1], names, kinds=kinds), sparse.issparse(rows)
+        return self.features, rows
 
     def start(self, sums_of: Callable[[Plan, Encoder], Any], n_rows: int | None = None) -> Learned:
         """Fix how rows are hashed, unless that is known, from sums over all rows, perhaps their number, in units."""
@@ -278,14 +271,12 @@ class Learning:
             assert self.features is not None  # noqa: S101 - a block was checked before
             assert self.recipe.new_counts is not None  # noqa: S101
             unit = self.unit
-
-            def sums_in_rows(plan: Plan, encoder: Encoder) -> Any:
-                return plan.in_rows(sums_of(plan, encoder), unit.per_row)
-
-            n_rows = None if n_rows is None else int(unit.rows(n_rows))
-            hasher = self.recipe.hasher(self.features, sums_in_rows, is_sparse=self.is_sparse, n_rows=n_rows)
+            if unit != WHOLE_ROWS:
+                sums_of = partial(_sums_of_rows, sums_of, unit)
+                n_rows = None if n_rows is None else int(unit.rows(n_rows))
+            hasher = self.recipe.hasher(self.features, sums_of, is_sparse=self.is_sparse, n_rows=n_rows)
             counts = self.recipe.new_counts(hasher.projection.n_components, hasher.n_winners)
-            self.learned = Learned(hasher, counts.in_unit(unit))
+            self.learned = Learned(hasher, counts if counts.unit == unit else counts.in_unit(unit))
         return self.learned
 
     def start_with(self, block: Block) -> Learned:
@@ -350,3 +341,8 @@ class Learning:
             self._own = counts.plus(delta, owned=True)
             self.learned = self.learned._replace(counts=self._own)
         return self.learned
+
+
+def _sums_of_rows(sums_of: Callable[[Plan, Encoder], Any], unit: WeightUnit, plan: Plan, encoder: Encoder) -> Any:
+    """Return the sums that a step is fitted to, of rows, where those that are known are of fractions of them."""
+    return plan.in_rows(sums_of(plan, encoder), unit.per_row)

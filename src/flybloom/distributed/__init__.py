@@ -204,11 +204,11 @@ class _Cluster:
             raise ValueError(msg)
         self.model, self.session, self.progress = model, session, progress
         self.collections = aligned(X, y if model.needs_labels else None, sample_weight)
-        features, dtype = session.check_features(sample_of(X))
+        features, sample = session.check_features(sample_of(X))
         self.job = _worker.Job(
             recipe=session.recipe,
             encoder=features if is_frame(X) else replace(features, names=None),
-            dtype=dtype,
+            dtype=sample.dtype,
             has_labels=model.needs_labels,
             has_weights=sample_weight is not None,
             has_number_labels=model.needs_labels and has_numbers(y),

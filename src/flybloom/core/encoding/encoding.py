@@ -340,8 +340,21 @@ class Encoding:
         return self.relevance > 0
 
 
+class _ByRule:
+    """An encoding that is chosen when the first rows are there."""
+
+    max_categories: int
+    takes_sparse = True
+    needs_rows = True
+    needs_labels = False
+
+    def tabled(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:
+        """Return the features with the step that makes numbers of a table."""
+        return tabled(encoder, sums_of, self.max_categories)
+
+
 @dataclass(frozen=True)
-class AutoEncoding:
+class AutoEncoding(_ByRule):
     """The encoding that the rows ask for, by a rule that was measured.
 
     Dense columns are standardised and clipped; up to 30 become 5 soft bins each (7 each of up to 5 columns), more, up
@@ -361,13 +374,6 @@ class AutoEncoding:
     uses_labels: bool
     max_categories: int = MAX_CATEGORIES
     weighs_words: bool = False
-    takes_sparse = True
-    needs_rows = True
-    needs_labels = False
-
-    def tabled(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:
-        """Return the features with the step that makes numbers of a table."""
-        return tabled(encoder, sums_of, self.max_categories)
 
     def resolved(self, n_features: int, *, is_sparse: bool) -> Encoding:
         """Return the encoding for such rows."""
@@ -381,7 +387,7 @@ class AutoEncoding:
 
 
 @dataclass(frozen=True)
-class AutoNoveltyEncoding:
+class AutoNoveltyEncoding(_ByRule):
     """Columns are standardised, beside constant ones, and not clipped: far rows are to look far. Sparse rows are not.
 
     Parameters
@@ -394,13 +400,6 @@ class AutoNoveltyEncoding:
 
     bias: float
     max_categories: int = MAX_CATEGORIES
-    takes_sparse = True
-    needs_rows = True
-    needs_labels = False
-
-    def tabled(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:
-        """Return the features with the step that makes numbers of a table."""
-        return tabled(encoder, sums_of, self.max_categories)
 
     def resolved(self, n_features: int, *, is_sparse: bool) -> Encoding:  # noqa: ARG002
         """Return the encoding for such rows."""
