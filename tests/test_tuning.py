@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.metrics import accuracy_score, log_loss, make_scorer
 from sklearn.model_selection import (
     GroupKFold,
@@ -19,10 +20,13 @@ from sklearn.model_selection import (
     cross_val_predict,
 )
 
-from flybloom import FlyBloomClassifier, FlyBloomClassifierCV
+import flybloom
+from flybloom import Encoding, FlyBloomClassifier, FlyBloomClassifierCV
 from flybloom._internal import memory
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.estimators.tuning.grids import ALL_ENCODINGS, Candidate
 from flybloom.estimators.tuning.results import best_settings
+from flybloom.estimators.tuning.search import in_order
 
 SMALL = {"n_components": [64, 200], "n_connections": [4], "n_winners": [4, 8], "decay": [0.2, 1.0], "random_state": 0}
 SMALL["scaling"] = "standard"  # the same for all folds
@@ -288,3 +292,108 @@ def test_progress_is_shown_on_terminals_only(some, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
     small(verbose=True).fit(*some)
     assert capsys.readouterr().err.endswith("\r8 of 8 settings\n")
+
+
+def test_a_time_budget_stops_the_search_but_does_not_steer_it(some):
+    """Whatever is tried has the score that it has without a budget; the rest has none."""
+    grid = {
+        "n_components": [32, 64],
+        "n_winners": [4, 8],
+        "n_connections": [2, 4],
+        "decay": [0.2, 1.0],
+        "random_state": 0,
+    }
+    whole = FlyBloomClassifierCV(**grid, encoding=["none", "bins"]).fit(*some)
+    cut = FlyBloomClassifierCV(**grid, encoding=["none", "bins"], max_seconds=1e-9).fit(*some)
+    assert whole.n_tried_ == 32
+    assert cut.n_tried_ == 4  # one hash is always made
+    scores, all_scores = cut.cv_results_["mean_test_score"], whole.cv_results_["mean_test_score"]
+    tried = ~np.isnan(scores)
+    np.testing.assert_array_equal(scores[tried], all_scores[tried])
+    assert tried.sum() == 4
+    assert cut.best_score_ == scores[tried].max()
+    assert np.isnan(cut.cv_results_["mean_fit_time"][~tried]).all()
+    assert len(best_settings(cut.cv_results_)) == 4
+    assert cut.best_params_["n_components"] == 32
+
+
+def test_what_is_likely_best_is_tried_first():
+    """All ways with few components; then the best of them with the most."""
+    settings = [Candidate({}, m, s, 4, way) for way in (0, 1) for m in (8, 64, 16) for s in (2, 3)]
+    scores = np.full((len(settings), 1), np.nan)
+    first_scores = {(0, 2): 0.5, (0, 3): 0.7, (1, 2): 0.9, (1, 3): 0.6}
+    tried = []
+    for (at,) in in_order(settings, scores):
+        _, m, s, _, way = settings[at]
+        tried.append((way, s, m))
+        scores[at] = first_scores[way, s] if m == 8 else 0.0
+    assert tried[:4] == [(0, 2, 8), (0, 3, 8), (1, 2, 8), (1, 3, 8)]
+    best_first = [(1, 2), (0, 3), (1, 3), (0, 2)]
+    assert tried[4:] == [(way, s, m) for way, s in best_first for m in (64, 16)]
+
+
+def test_all_encodings_suit_the_rows(some):
+    """Dense and sparse ones; relevance only where folds have encodings of their own."""
+    X, y = some
+    grid = {"n_components": 64, "n_winners": 4, "n_connections": 2, "decay": 0.2, "random_state": 0, "encoding": "all"}
+    dense = FlyBloomClassifierCV(**grid, cv=3).fit(X, y)
+    assert [setting["encoding"] for setting in dense.cv_results_["params"]] == list(ALL_ENCODINGS)
+    rows = sparse.csr_matrix(X)
+    assert [s["encoding"] for s in FlyBloomClassifierCV(**grid).fit(rows, y).cv_results_["params"]] == ["auto", "none"]
+
+
+def test_a_search_among_encodings_can_be_saved(some, tmp_path):
+    """Unless one was fitted beforehand."""
+    X, y = some
+    grid = {"n_components": [32, 64], "n_winners": 4, "n_connections": 2, "decay": 0.2, "random_state": 0}
+    encodings = ["none", Encoding(bins=3)]
+    search = FlyBloomClassifierCV(**grid, encoding=encodings, signed=[True, False], max_seconds=60.0).fit(X, y)
+    search.save(tmp_path / "search.fly")
+    loaded = flybloom.load(tmp_path / "search.fly")
+    assert loaded.cv_results_["params"] == search.cv_results_["params"]
+    assert loaded.best_params_ == search.best_params_
+    assert loaded.n_tried_ == search.n_tried_ == 8
+    np.testing.assert_array_equal(loaded.predict(X), search.predict(X))
+    with pytest.raises(TypeError, match="fitted beforehand cannot be saved"):
+        FlyBloomClassifierCV(**grid, encoding=["none", Encoding().fit(X)]).fit(X, y).save(tmp_path / "search.fly")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"encoding": []}, "'encoding' parameter of FlyBloomClassifierCV must hold at least one value"),
+        ({"encoding": ["none", "nonsense"]}, "nonsense"),
+        ({"signed": [True, 3]}, "'signed' parameter of FlyBloomClassifierCV must be"),
+        ({"max_seconds": 0}, "'max_seconds' parameter"),
+        ({"encoding": ["none", "none+relevance"]}, "weighs columns by the labels of all rows"),
+    ],
+)
+def test_bad_ways_are_refused(some, parameters, message):
+    """Before anything is hashed."""
+    with pytest.raises(ValueError, match=message):
+        FlyBloomClassifierCV(64, n_winners=4, **parameters).fit(*some)
+
+
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 3.0}])
+def test_rows_are_left_out_with_all_their_weight(some, class_weight):
+    """As folds of one row; weights of one change nothing; the best model learns on in the same unit."""
+    X, y = some[0][:60], some[1][:60]
+    search = FlyBloomClassifierCV(
+        64, n_winners=[4, 8], n_connections=2, random_state=0, encoding="none", class_weight=class_weight
+    )
+    assert_array_equal(search.fit(X, y).oof_novelty_, search.fit(X, y, sample_weight=np.ones(60)).oof_novelty_)
+    for weights in (np.arange(60) % 4, np.arange(60) % 4 * 0.3):
+        fast = clone(search).fit(X, y, sample_weight=weights)
+        scores = fast.cv_results_["mean_test_score"]
+        slow = clone(search).set_params(cv=LeaveOneOut()).fit(X, y, sample_weight=weights)
+        is_right = np.array([slow.cv_results_[f"split{i}_test_score"] for i in range(60)])
+        assert_allclose(scores, weights @ is_right / weights.sum(), rtol=2e-3)  # fractions are rounded
+        fast.partial_fit(X, y, sample_weight=weights)
+        assert_allclose(fast.best_estimator_.class_count_, 2 * slow.best_estimator_.class_count_)
+
+
+def test_fractions_of_many_rows_need_folds(rng):
+    """Leave-one-out would have to read counts one by one that models read in steps."""
+    X, y = rng.random((2600, 2)), np.arange(2600) % 2
+    with pytest.raises(ValueError, match=r"takes classes of up to 1024 rows. Got 13\d\d instead. Use folds"):
+        FlyBloomClassifierCV(64, n_winners=4).fit(X, y, sample_weight=rng.random(2600))

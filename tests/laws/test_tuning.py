@@ -7,10 +7,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
-from flybloom import FlyBloomClassifier, FlyBloomClassifierCV
+from flybloom import Encoding, FlyBloomClassifier, FlyBloomClassifierCV
+from flybloom.core.counts.weight_unit import unit_for
 from laws.strategies import labelled_rows
 
 GRID = {"n_components": [24, 48], "n_connections": [1.0], "n_winners": [3, 0.25], "decay": [0.1, 1.0]}
@@ -142,3 +144,56 @@ def test_real_sets_are_scored_as_by_really_fitting(request, digits, name, scorin
     grid = {"n_components": [500, 2048], "n_connections": [3, 0.5], "n_winners": [8, 32], "decay": [0.3, 1.0]}
     folds = StratifiedKFold(3, shuffle=True, random_state=1)
     assert_same_search(subtracted(rows, folds, grid, scoring), really_fitted(rows, folds, grid, scoring))
+
+
+@settings(max_examples=10)
+@given(st.data(), labelled_rows(least=8))
+def test_encodings_and_signs_are_searched_as_by_really_fitting(data, rows):
+    """One that was fitted beforehand, none, and one that sees labels, which each fold fits to its own rows."""
+    cv = data.draw(splits(rows.y))
+    encodings = ["none", "none+relevance", Encoding(bins=3).fit(rows.X)]
+    grid = {"n_components": [24], "n_connections": [1], "n_winners": [3], "decay": [0.1, 1.0]}
+    grid |= {"encoding": encodings, "signed": [True, False]}
+    fast = FlyBloomClassifierCV(**grid, cv=cv, random_state=5).fit(*rows)
+    slow = GridSearchCV(FlyBloomClassifier(random_state=5), grid, cv=cv, error_score="raise").fit(*rows)
+    for name in ("mean_test_score", "rank_test_score", "param_decay", "param_signed", "param_n_winners"):
+        assert_array_equal(fast.cv_results_[name], slow.cv_results_[name], err_msg=name)
+    assert [setting["encoding"] for setting in fast.cv_results_["params"]] == [
+        setting["encoding"] for setting in slow.cv_results_["params"]
+    ]
+    assert fast.best_index_ == slow.best_index_
+    assert_same_model(fast.best_estimator_, slow.best_estimator_)
+    assert fast.best_estimator_.encoder_ == slow.best_estimator_.encoder_
+    assert fast.n_tried_ == 12
+
+
+@settings(max_examples=15)
+@given(st.data(), labelled_rows(least=6), st.booleans(), st.sampled_from(["accuracy", "balanced_accuracy", "f1_macro"]))
+def test_weights_are_learned_and_scored_as_by_really_fitting(data, rows, is_whole, scoring):
+    """Whole and fractional ones; rows of weight 0 count nowhere."""
+    n = len(rows.y)
+    drawn = data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n).map(np.array))
+    drawn = np.where(np.arange(n) % 2, drawn, 1)
+    weights = drawn if is_whole else np.where(drawn > 0, drawn + 0.37, 0.0)
+    cv = data.draw(splits(rows.y))
+    for train, test in cv:
+        assume(weights[test].any())
+        assume(set(rows.y[train]) == set(rows.y[train][weights[train] > 0]))  # a fit knows classes that weigh nothing
+    grid = {"n_components": [48], "n_connections": [1.0], "n_winners": [3, 6], "decay": [0.1, 1.0]}
+    search = FlyBloomClassifierCV(**grid, cv=cv, scaling="none", scoring=scoring, random_state=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search.fit(*rows, sample_weight=weights)
+        scorer = get_scorer(scoring)
+        counted = unit_for("auto", weights)
+        unit = {} if counted.per_row == 1 else {"weight_unit": counted.weight}
+        assert search.best_estimator_.weight_unit_ == counted.weight
+        for at, setting in enumerate(search.cv_results_["params"]):
+            for k, (train, test) in enumerate(cv):
+                model = FlyBloomClassifier(**setting, **unit, scaling="none", random_state=5)
+                model.fit(rows.X[train], rows.y[train], weights[train])
+                as_learned = counted.counted(weights, n)[test]
+                score = scorer(model, rows.X[test], rows.y[test], sample_weight=as_learned)
+                assert search.cv_results_[f"split{k}_test_score"][at] == pytest.approx(score, rel=1e-12)
+    model = FlyBloomClassifier(**search.best_params_, **unit, scaling="none", random_state=5)
+    assert_same_model(search.best_estimator_, model.fit(*rows, weights))

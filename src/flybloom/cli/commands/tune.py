@@ -38,6 +38,7 @@ from flybloom.exceptions import require_extra
 
 GRIDS = ("auto", "paper")
 PARAMETERS = ("n_components", "n_connections", "n_winners", "decay")
+WAYS = ("encoding", "signed")  # which a file may list as well
 
 
 def command(
@@ -46,7 +47,7 @@ def command(
     target: Target,
     output: Output,
     grid: Annotated[
-        str, typer.Option(help="auto, paper, or a TOML file with a list for each of: " + ", ".join(PARAMETERS))
+        str, typer.Option(help="auto, paper, or a TOML file with a list for each of: " + ", ".join(PARAMETERS + WAYS))
     ] = "auto",
     cv: Annotated[str, typer.Option(help="Number of folds, or loo to leave out one row at a time.")] = "10",
     scoring: Annotated[str, typer.Option(help="What to maximise: the name of a scikit-learn score.")] = "accuracy",
@@ -57,6 +58,9 @@ def command(
     encoding: EncodingOption = "auto",
     max_categories: MaxCategories = None,
     scaling: ScalingOption = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Begin no further hash after so many seconds, and take the best so far.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the connections.")] = 0,
     most: Annotated[int, typer.Option(min=1, help="How many of the best settings to print.")] = 5,
     label_type: LabelType = LabelKind.AUTO,
@@ -67,7 +71,8 @@ def command(
 ) -> None:
     """Try a grid of settings on SOURCE with exact cross-validation, and save the best model.
 
-    The rows are held in memory and hashed once for each pair of sizes; everything else is read off the counts.
+    The rows are held in memory and hashed once for each encoding and pair of sizes; everything else is read off the
+    counts.
     """
     settings, folds = _grid(grid), _folds(cv)
     encoding = with_categories(encoding, max_categories, given_options(context))
@@ -82,9 +87,10 @@ def command(
     _require_score(scoring)
     search = checked(
         FlyBloomClassifierCV(
-            **settings, cv=folds, scoring=scoring, class_weight=None if class_weight is None else "balanced",
-            signed=not unsigned, encoding=encoding, scaling=None if scaling is None else scaling.value,
-            random_state=seed, n_jobs=jobs, verbose=True,
+            **{"signed": not unsigned, "encoding": encoding, **settings}, cv=folds, scoring=scoring,
+            class_weight=None if class_weight is None else "balanced",
+            scaling=None if scaling is None else scaling.value,
+            max_seconds=max_seconds, random_state=seed, n_jobs=jobs, verbose=True,
         ),
         None if grid in GRIDS else "--grid",
     )  # fmt: skip
@@ -106,6 +112,7 @@ def command(
         "best_score": search.best_score_,
         "temperature": search.temperature_,
         "settings": len(search.cv_results_["params"]),
+        **({} if max_seconds is None else {"tried": search.n_tried_}),
         **watch.facts(len(labels)),
     }
     print_result({**facts, "best": table} if json else facts, as_json=json)
@@ -130,9 +137,9 @@ def _grid(text: str) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         msg = f"{text} is not TOML: {error}."
         raise typer.BadParameter(msg, param_hint="--grid") from None
-    unknown = sorted(settings.keys() - set(PARAMETERS))
+    unknown = sorted(settings.keys() - set(PARAMETERS + WAYS))
     if unknown:
-        msg = f"{text} names {', '.join(unknown)}. Expected lists for {', '.join(PARAMETERS)}."
+        msg = f"{text} names {', '.join(unknown)}. Expected lists for {', '.join(PARAMETERS + WAYS)}."
         raise typer.BadParameter(msg, param_hint="--grid")
     return settings
 

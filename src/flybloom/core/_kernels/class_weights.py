@@ -137,7 +137,7 @@ def leave_one_out_novelty(
 
 @kernel
 def cross_validated_novelty_by_class(
-    winners: Array, counts: Array, codes: Array, leaves_itself: bool, class_count: Array, tables: Array, starts: Array,
+    winners: Array, counts: Array, codes: Array, leaves: Array, class_count: Array, tables: Array, starts: Array,
     lasts: Array, out: Array,
 ) -> None:  # fmt: skip
     """Write the novelty of each row to each class, for each decay, to ``out[decay, row, class]``.
@@ -148,8 +148,8 @@ def cross_validated_novelty_by_class(
     counts : (m, n_classes) integer array
     codes : (n,) int64 array
         Each row's own class.
-    leaves_itself : bool
-        Whether the rows are among the counted ones, and each is to be scored as if it were not.
+    leaves : (n,) int64 array
+        How much of each row's own counts is left out while it is scored: its weight if it is among the counted ones.
     class_count : (n_classes,) int64 array
         Rows that were counted of each class. A class without any is infinitely novel: it cannot be chosen.
     tables : (n, 8) float64 array
@@ -161,10 +161,10 @@ def cross_validated_novelty_by_class(
     n_decays, n_classes, rho = out.shape[0], counts.shape[1], winners.shape[1]
     sums = np.empty(LANES)
     for row in range(winners.shape[0]):
-        own = codes[row] if leaves_itself else -1
-        other = OTHER_IF_ALONE if leaves_itself and class_count[own] == 1 else OTHER
+        own = codes[row] if leaves[row] > 0 else -1
+        other = OTHER_IF_ALONE if own >= 0 and class_count[own] == leaves[row] else OTHER
         for i in range(n_classes):
-            less = int(own == i)
+            less = leaves[row] * int(own == i)
             kind = OWN if less else other
             start, last = starts[kind, i], lasts[kind, i]
             s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0  # named, so that they stay in registers

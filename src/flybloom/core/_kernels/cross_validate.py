@@ -96,7 +96,7 @@ _sum_pair: Any = _sum_pair_plain if JIT_IS_OFF else _sum_pair_vector
 
 @kernel
 def cross_validated_novelty(
-    winners: Array, counts: Array, codes: Array, leaves_itself: bool, class_count: Array, tables: Array, out: Array
+    winners: Array, counts: Array, codes: Array, leaves: Array, class_count: Array, tables: Array, out: Array
 ) -> None:
     """Write the novelty of each row to each class, for each decay, to ``out[decay, row, class]``.
 
@@ -106,8 +106,8 @@ def cross_validated_novelty(
     counts : (m, n_classes) integer array, of at least two classes
     codes : (n,) int64 array
         Each row's own class.
-    leaves_itself : bool
-        Whether the rows are among the counted ones, and each is to be scored as if it were not.
+    leaves : (n,) int64 array
+        How much of each row's own counts is left out while it is scored: its weight if it is among the counted ones.
     class_count : (n_classes,) int64 array
         Rows that were counted of each class. A class without any is infinitely novel: it cannot be chosen.
     tables : (n, 8) float64 array
@@ -118,11 +118,11 @@ def cross_validated_novelty(
     n_decays, n_classes, rho, last = out.shape[0], counts.shape[1], winners.shape[1], tables.shape[0] - 1
     sums = np.empty((n_classes, LANES))
     for row in range(winners.shape[0]):
-        own = codes[row] if leaves_itself else -1
+        own, less = codes[row], leaves[row]
         for begin in range(0, n_classes, PAIR):
             i = min(begin, n_classes - PAIR)  # of an odd number of classes, one is summed twice
-            _sum_pair(winners, row, counts, i, int(own == i), int(own == i + 1), tables, last, sums)
+            _sum_pair(winners, row, counts, i, less * int(own == i), less * int(own == i + 1), tables, last, sums)
         for i in range(n_classes):
-            is_known = class_count[i] > int(own == i)
+            is_known = class_count[i] > less * int(own == i)
             for decay in range(n_decays):
                 out[decay, row, i] = sums[i, decay] / rho if is_known else np.inf

@@ -13,7 +13,7 @@ from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.files.registry import estimator_of
 
 MAX_JOBS = 4096
-LATER = {"encoding": "auto", "warm_up": "auto", "weight_unit": "auto"}
+LATER = {"encoding": "auto", "warm_up": "auto", "weight_unit": "auto", "max_seconds": None}
 """Parameters that files do not mention where they are as usual, so that older versions read the file."""
 
 
@@ -23,7 +23,7 @@ def parameters_to_json(model: Any) -> dict[str, Any]:
     if "random_state" in parameters and not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = model.seed_
     for name, usual in LATER.items():
-        if parameters.get(name) == usual:
+        if name in parameters and parameters[name] == usual:
             del parameters[name]
     class_weight = parameters.pop("class_weight", None)  # not written if None, so that older versions read the file
     if isinstance(class_weight, dict):
@@ -79,6 +79,8 @@ def _plain(name: str, value: Any) -> Any:
 
 def _restored(value: Any) -> Any:
     """Return what `_plain` was given."""
+    if isinstance(value, list):
+        return [_restored(entry) for entry in value]
     if isinstance(value, dict) and set(value) == {"estimator", "parameters"}:
         kind = estimator_of(value["estimator"])
         if kind is None:

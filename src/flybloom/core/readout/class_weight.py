@@ -73,8 +73,8 @@ def class_weights(class_weight: ClassWeight, classes: Array, class_count: Array)
     return np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
 
 
-def left_out_weights(class_weight: ClassWeight, classes: Array, class_count: Array) -> Array | None:
-    """Return the weights of each class when a row is left out, of shape (3, n_classes), or None.
+def left_out_weights(class_weight: ClassWeight, classes: Array, class_count: Array, less: int = 1) -> Array | None:
+    """Return the weights of each class when a row of weight `less` is left out, of shape (3, n_classes), or None.
 
     The first are for rows of other classes, the second for the class's own rows, the last for rows that are alone in
     another class, so that there is a class less.
@@ -82,11 +82,11 @@ def left_out_weights(class_weight: ClassWeight, classes: Array, class_count: Arr
     if not isinstance(class_weight, str):
         weights = class_weights(class_weight, classes, class_count)
         return None if weights is None else np.tile(weights, (3, 1))
-    n_rows, n_classes = sum(class_count.tolist()) - 1, int(np.count_nonzero(class_count))
+    n_rows, n_classes = sum(class_count.tolist()) - less, int(np.count_nonzero(class_count))
     return np.array(
         [
             _balanced(class_count, n_rows, n_classes),
-            _balanced(class_count - 1, n_rows, n_classes),
+            _balanced(class_count - less, n_rows, n_classes),
             _balanced(class_count, n_rows, max(n_classes - 1, 1)),
         ]
     )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import softmax
 
 from flybloom._internal.scores import N_BINS, reliability
-from flybloom._internal.typing import Array, Codes, Novelty
+from flybloom._internal.typing import Array, Codes, Novelty, Weights
 
 MIN_TEMPERATURE, MAX_TEMPERATURE = 1e-4, 1e4
 
 
-def fitted_temperature(novelty: Novelty, codes: Codes) -> float:
+def fitted_temperature(novelty: Novelty, codes: Codes, weights: Weights | None = None) -> float:
     """Return the temperature at which the softmax of minus the novelty has the least log-loss.
 
     With ``b = 1 / temperature`` the loss of a row of class y is ``b f_y + log(sum_i exp(-b f_i))``: convex in b. Its
@@ -27,6 +28,8 @@ def fitted_temperature(novelty: Novelty, codes: Codes) -> float:
         Out-of-sample novelties; infinite where a class was not known.
     codes : ndarray of shape (n,)
         The class of each row, as a column of `novelty`.
+    weights : ndarray of shape (n,) or None, default=None
+        How much each row counts.
 
     Returns
     -------
@@ -42,15 +45,16 @@ def fitted_temperature(novelty: Novelty, codes: Codes) -> float:
     0.3641
     """
     own = np.take_along_axis(novelty, codes[:, None], axis=1)[:, 0]
-    is_known = np.isfinite(own)
+    is_known = np.isfinite(own) & (True if weights is None else weights > 0)
     own, novelty = own[is_known], novelty[is_known]
+    counts: Any = 1 if weights is None else weights[is_known]
     if own.size == 0:
         return 1.0
     finite = np.where(np.isfinite(novelty), novelty, 0.0)
 
     def slope(b: float) -> float:
         probability = softmax(-b * novelty, axis=1)
-        return math.fsum(own - np.einsum("ij,ij->i", probability, finite)) / own.size
+        return math.fsum((own - np.einsum("ij,ij->i", probability, finite)) * counts) / own.size
 
     if not slope(1 / MAX_TEMPERATURE) < 0:
         return MAX_TEMPERATURE if slope(1 / MAX_TEMPERATURE) > 0 else 1.0

@@ -16,30 +16,33 @@ from sklearn.model_selection import check_cv
 
 from flybloom._internal.memory import available_memory
 from flybloom._internal.sklearn_compat import Interval, StrOptions, fit_context, validate_parameter_constraints
-from flybloom._internal.typing import Array, Codes, Features, Novelty, Scaling, Weights, Winners
+from flybloom._internal.typing import Array, Features, Novelty, Scaling
 from flybloom._internal.validation import check_labels, check_new_rows, resolve_seed
 from flybloom._internal.watched import is_watched
 from flybloom.core import _kernels
 from flybloom.core.counts.by_class import ClassCounts
+from flybloom.core.counts.weight_unit import AUTO, unit_for
 from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.encoding import Wanted, wanted_encoding
 from flybloom.core.encoding.relevance import Relevance
-from flybloom.core.encoding.step import Plan
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class_weight, require_weights_for
-from flybloom.core.recipe import Learned, Recipe
+from flybloom.core.readout.weight_table import MAX_LENGTH
+from flybloom.core.recipe import Learned
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, missing_attribute
 from flybloom.estimators.classifier import CLASSIFIER_PARAMETERS, FlyBloomClassifier
 from flybloom.estimators.learned_page import ShowsInside
 from flybloom.estimators.tuning.calibration import fitted_temperature
-from flybloom.estimators.tuning.grids import NAMES, Candidate, as_list, candidates
-from flybloom.estimators.tuning.held_out import Split, fold_splits, leave_one_out
+from flybloom.estimators.tuning.grids import ALL_ENCODINGS, NAMES, Candidate, as_list, candidates, with_ways
+from flybloom.estimators.tuning.held_out import Split, fold_splits, leave_one_out, rows_by_class
 from flybloom.estimators.tuning.results import cv_results
-from flybloom.estimators.tuning.search import Found, HashRows, search, search_apart
+from flybloom.estimators.tuning.search import Found, HashRows, Rows, Task, Way, search
 from flybloom.estimators.tuning.split_scores import known_novelty, make_scorer
+from flybloom.estimators.tuning.ways import fitting, hasher_of, winners_of
 
 WORDS = frozenset({"auto", "paper"})
+WAYS = ("encoding", "signed")  # of which each value hashes all rows anew
 SCORE_ARRAYS = ("cv_scores", "cv_fit_times", "cv_score_times", "oof_novelty")  # of files
 
 
@@ -48,8 +51,8 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
 
     Counts add, so the model without a fold is the model of all rows minus the fold's counts, and leave-one-out is the
     whole minus the row itself. Each decay reads the same counts, and fewer winners are the first of more. So the rows
-    are hashed once for each pair of `n_components` and `n_connections`, and every score is that of a model which has
-    really been fitted without the rows it is tested on, bit for bit.
+    are hashed once for each encoding and pair of `n_components` and `n_connections`, and every score is that of a model
+    which has really been fitted without the rows it is tested on, bit for bit.
 
     Connections, and what of the encoding does not depend on a label, are shared by the folds. Where the encoding weighs
     columns by their relevance to labels, each fold has an encoding of its own, from the rows it learns, and all rows
@@ -96,11 +99,13 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         How many rows each row of a class counts as when scoring, as in `FlyBloomClassifier`. "balanced" follows from
         the rows that each model has learned, so in every split from those that are not held out.
 
-    signed : bool, default=True
-        Whether each connection has a random sign.
+    signed : bool or list of bool, default=True
+        Whether each connection has a random sign, or both to try.
 
-    encoding : str, Encoding or Encoder, default="auto"
-        What the hash sees of the columns; see `Encoding` and docs/encodings.md.
+    encoding : str, Encoding, Encoder or list of these, default="auto"
+        What the hash sees of the columns; see `Encoding` and docs/encodings.md. Of a list, each is tried.
+
+        - If "all", "auto", "standard", "bins", "rotation" and "none" are tried, of sparse rows "auto" and "none".
 
         - If "auto", columns are standardised and clipped at 2.5 deviations; up to 30 become 5 soft bins each (up to 5
           columns 7), more their 50 leading principal components; sparse rows are taken as they are. Columns are weighed
@@ -115,6 +120,11 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
     scaling : {"none", "center", "standard"} or None, default=None
         An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
         as well.
+
+    max_seconds : float or None, default=None
+        After so many seconds no further hash is begun, and the best setting so far is taken. All is tried in an order
+        that does not depend on the time: each encoding, sign and number of connections with the fewest components
+        first, then the best of these with more. ``n_tried_`` says how far it came. None tries everything.
 
     max_memory : int or None, default=None
         Bytes that a fit may need; see `estimate_memory`. None is what the machine has available. A fit that would need
@@ -148,6 +158,9 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
 
     n_splits_ : int
         Number of splits; 1 for "loo".
+
+    n_tried_ : int
+        Number of settings that have been tried. Others have NaN for scores and times in ``cv_results_``.
 
     temperature_ : float
         The temperature of least log-loss on the held-out rows.
@@ -203,6 +216,7 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
 
     _is_pickled_as_parts = False  # more is known of a search than files hold
     n_splits_: int
+    n_tried_: int
     cv_results_: dict[str, Any]
     best_index_: int
     best_params_: dict[str, Any]
@@ -214,7 +228,9 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: ["array-like", Integral, Real, StrOptions(set(WORDS))] for name in NAMES},
-        **{name: HASH_PARAMETERS[name] for name in ("signed", "encoding", "scaling", "random_state", "n_jobs")},
+        **{name: HASH_PARAMETERS[name] for name in ("scaling", "random_state", "n_jobs")},
+        **{name: [*HASH_PARAMETERS[name], list, tuple] for name in WAYS},
+        "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
         "class_weight": CLASSIFIER_PARAMETERS["class_weight"],
         "cv": ["cv_object", StrOptions({"loo"})],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
@@ -232,9 +248,10 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         cv: Any = "loo",
         scoring: Any = None,
         class_weight: ClassWeight = None,
-        signed: bool = True,
+        signed: Any = True,
         encoding: Any = "auto",
         scaling: Scaling | None = None,
+        max_seconds: float | None = None,
         max_memory: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -250,6 +267,7 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         self.signed = signed
         self.encoding = encoding
         self.scaling = scaling
+        self.max_seconds = max_seconds
         self.max_memory = max_memory
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -258,11 +276,11 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
     def __sklearn_tags__(self) -> Any:
         """Say what FlyBloomClassifier says."""
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = not self.signed
+        tags.classifier_tags.poor_score = not all(as_list(self.signed))
         return tags
 
     @fit_context
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
         """Score every setting, and keep the best model.
 
         Parameters
@@ -273,6 +291,10 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
             Their labels, of at least two classes.
         groups : array-like of shape (n_samples,), default=None
             Groups of rows, for a `cv` that asks for them.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts when it is learned, as in `FlyBloomClassifier`, and when it is scored: scores of
+            scikit-learn take the weights, a function does if it has such a parameter. A row that is held out by itself
+            is held out with all its weight.
 
         Returns
         -------
@@ -280,9 +302,12 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
             The fitted estimator itself.
         """
         owner = type(self).__name__
-        recipe = Recipe(owner, self._encoding, Sizes(), bool(self.signed), resolve_seed(self.random_state))
-        X, names, kinds = check_new_rows(X, owner, takes_sparse=recipe.encoding.takes_sparse)
+        encodings = [self._wanted(encoding) for encoding in self._encodings()]
+        takes_sparse = (any if self._tries_all else all)(encoding.takes_sparse for encoding in encodings)
+        X, names, kinds = check_new_rows(X, owner, takes_sparse=takes_sparse)
         y = check_labels(y, X.shape[0])
+        unit = unit_for(AUTO, sample_weight)
+        weights = unit.counted(sample_weight, X.shape[0])
         classes, codes = np.unique(y, return_inverse=True)
         if classes.size < 2:  # noqa: PLR2004
             msg = (
@@ -291,13 +316,14 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
             )
             raise ValueError(msg)
         require_weights_for(self.class_weight, classes, owner)
-        splits = self._splits(X, y, groups, codes)
+        rows = Rows(codes, None if (weights == 1).all() else weights, unit)
+        splits = self._splits(X, y, groups, rows)
         self._require_memory(X, classes.size)
         with _kernels.float_mode.SmallFloatsKept():
-            self._search(X, y, codes, classes, splits, Encoder(X.shape[1], names, kinds=kinds), recipe)
+            self._search(X, y, classes, splits, Encoder(X.shape[1], names, kinds=kinds), rows)
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn a block of rows with the best model; the first block is searched, as `fit` does.
 
         What the search found stays as it is.
@@ -310,6 +336,8 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
             Their labels. New ones may appear in any block but the first.
         classes : array-like of shape (n_classes,), default=None
             Labels to expect; never needed.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts; see `fit` for the first block.
 
         Returns
         -------
@@ -326,14 +354,34 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         150
         """
         if self._hasher is None:
-            return self.fit(X, y)
-        self.best_estimator_.partial_fit(X, y, classes)
+            return self.fit(X, y, sample_weight=sample_weight)
+        self.best_estimator_.partial_fit(X, y, classes, sample_weight)
         return self
 
     @property
     def _uses_labels(self) -> bool:  # type: ignore[override]
         """Whether "auto" weighs columns by their relevance: not where each row is held out by itself."""
         return not isinstance(self.cv, str)
+
+    @property
+    def _tries_all(self) -> bool:
+        """Whether all encodings are tried that suit the rows."""
+        return isinstance(self.encoding, str) and self.encoding == "all"
+
+    def _encodings(self, *, is_sparse: bool = False) -> list[Any]:
+        """Return the encodings that are tried, of rows that are sparse or not."""
+        if not self._tries_all:
+            return as_list(self.encoding)
+        return [one for one in ALL_ENCODINGS if not is_sparse or self._wanted(one).takes_sparse]
+
+    def _wanted(self, encoding: Any) -> Wanted:
+        """Return what one encoding asks for."""
+        return wanted_encoding(encoding, self.scaling, uses_labels=self._uses_labels)
+
+    @property
+    def _encoding(self) -> Wanted:
+        """What the first encoding asks for."""
+        return self._wanted(self._encodings()[0])
 
     def predict(self, X: Any) -> Array:
         """Return the class to which each row is least novel, as the best model sees it.
@@ -441,10 +489,12 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
             Bytes.
         """
         settings = candidates(self._checked_grid(), n_features)
-        m, s, rho = (int(max(sizes)) for sizes in zip(*(setting[1:] for setting in settings), strict=True))
+        m, s, rho = (int(max(sizes)) for sizes in zip(*(setting[1:4] for setting in settings), strict=True))
         n_decays = len({setting.params["decay"] for setting in settings})
         n_threads = effective_n_jobs(self.n_jobs)
-        sees_labels = self._encoding.needs_labels or self._uses_labels  # then each fold has winners of its own
+        encodings = [self._wanted(encoding) for encoding in self._encodings(is_sparse=sparse)]
+        # then each fold has winners of its own
+        sees_labels = any(encoding.needs_labels for encoding in encodings) or self._uses_labels
         needed: int = (
             4 * n_samples * rho * (3 if sees_labels and self.scaling is None else 1)
             + 8 * m * n_classes
@@ -458,8 +508,21 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
 
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot say as well."""
+        for name in WAYS:
+            values = as_list(getattr(self, name))
+            if not values:
+                msg = (
+                    f"The {name!r} parameter of FlyBloomClassifierCV must hold at least one value. "
+                    f"Got {getattr(self, name)!r} instead."
+                )
+                raise ValueError(msg)
+            for value in values:
+                allowed = {name: HASH_PARAMETERS[name]}
+                validate_parameter_constraints(allowed, {name: value}, caller_name=type(self).__name__)
         super()._validate_params()
         check_class_weight(self.class_weight, type(self).__name__)
+        for encoding in self._encodings():
+            self._wanted(encoding)  # refuses words that are none
 
     def _checked_grid(self) -> dict[str, Any]:
         """Return the lists of what is tried, each value checked as FlyBloomClassifier would."""
@@ -478,13 +541,21 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
                 validate_parameter_constraints(allowed, {name: value}, caller_name="FlyBloomClassifierCV")
         return grid
 
-    def _splits(self, X: Features, y: Array, groups: Any, codes: Codes) -> list[Split]:
+    def _splits(self, X: Features, y: Array, groups: Any, rows: Rows) -> list[Split]:
         """Return the splits; each must leave two classes to learn."""
+        codes, weights = rows.codes, rows.weights
         if isinstance(self.cv, str):
-            splits = leave_one_out(codes)
-            fewest = np.count_nonzero(splits[0].class_count) - (splits[0].class_count == 1).any()
+            splits = leave_one_out(codes, weights)
+            if rows.unit.per_row != 1 and splits[0].class_count.max() > MAX_LENGTH:
+                msg = (
+                    f'cv="loo" with fractional weights takes classes of up to {MAX_LENGTH // rows.unit.per_row} rows. '
+                    f"Got {rows.unit.rows(splits[0].class_count.max()):.0f} instead. Use folds (cv=5)."
+                )
+                raise ValueError(msg)
+            n_rows = np.bincount(codes if weights is None else codes[weights > 0])
+            fewest = np.count_nonzero(n_rows) - (n_rows == 1).any()
         else:
-            splits = fold_splits(check_cv(self.cv, y, classifier=True).split(X, y, groups), codes)
+            splits = fold_splits(check_cv(self.cv, y, classifier=True).split(X, y, groups), codes, weights)
             fewest = min(np.count_nonzero(split.class_count) for split in splits)
         if fewest < 2:  # noqa: PLR2004
             msg = (
@@ -507,62 +578,52 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
             raise MemoryError(msg)
 
     def _search(
-        self,
-        X: Features,
-        y: Array,
-        codes: Codes,
-        classes: Array,
-        splits: list[Split],
-        features: Encoder,
-        recipe: Recipe,
+        self, X: Features, y: Array, classes: Array, splits: list[Split], features: Encoder, rows: Rows
     ) -> None:
         """Score all settings, and set what was found."""
-        ones = np.ones(X.shape[0], np.int64)
-        # a table sees no labels: that of all rows is that of each fold, so that all have the same columns
-        features = recipe.encoding.tabled(features, lambda plan, encoder: encoder.measure(plan, X, y, ones))
-
-        def encoder_of(weights: Weights) -> Encoder:
-            def measured(plan: Plan, encoder: Encoder) -> Any:
-                return encoder.measure(plan, X, y, weights)
-
-            return recipe.hasher(features, measured, is_sparse=sparse.issparse(X)).encoder
-
-        encoder = encoder_of(ones)
-        sees_labels = self._sees_labels(encoder)
-        encoding = recipe.encoding.resolved(features.n_outputs, is_sparse=sparse.issparse(X))
-        settings = candidates(self._checked_grid(), encoder.n_features, encoding.n_columns(features.n_outputs))
+        seed, signs = resolve_seed(self.random_state), as_list(self.signed)
+        encodings = self._encodings(is_sparse=sparse.issparse(X))
+        ways, grids, named, hashers = [], [], [], []
+        weights = np.ones(len(y), np.int64) if rows.weights is None else rows.weights
+        for encoding in encodings:
+            shown = {"encoding": encoding} if self._names_encoding else {}
+            wanted = self._wanted(encoding)
+            table, encoder_of = fitting(wanted, type(self).__name__, X, y, features, weights, rows.unit)
+            encoder = encoder_of(weights)
+            apart = None
+            if self._sees_labels(encoder, encoding):
+                apart = [encoder_of(split.weights(weights)) for split in splits]
+            n_columns = wanted.resolved(table.n_outputs, is_sparse=sparse.issparse(X)).n_columns(table.n_outputs)
+            grid = candidates(self._checked_grid(), encoder.n_features, n_columns)
+            for sign in signs:
+                hash_rows = partial(winners_of, X, seed, bool(sign), self.n_jobs)
+                each: list[HashRows] | None = None if apart is None else [partial(hash_rows, own) for own in apart]
+                ways.append(Way(partial(hash_rows, encoder), each))
+                hashers.append(partial(hasher_of, seed, bool(sign), encoder))
+                grids.append(grid)
+                named.append({**shown, "signed": sign} if isinstance(self.signed, list | tuple) else shown)
+        settings = with_ways(grids, named, len(signs))
         class_weight = by_code(self.class_weight, classes)
-        score = make_scorer(self.scoring, X, y, classes, class_weight)
-
-        def hasher(m: int, s: int, rho: int, encoder: Encoder = encoder) -> Hasher:
-            return Hasher.of(encoder, recipe.seed, (m, s, rho), signed=recipe.signed)
-
-        def hash_rows(m: int, s: int, rho: int, encoder: Encoder = encoder) -> Winners:
-            return hasher(m, s, rho, encoder).winners(X, self.n_jobs)
-
-        def searched(settings: list[Candidate], splits: list[Split], hash_rows: HashRows) -> Found:
-            return search(
-                settings, splits, codes, hash_rows, score, recipe.seed, self.n_jobs, self._report, class_weight
-            )
-
-        if sees_labels:
-            hashes: list[HashRows] = [
-                partial(hash_rows, encoder=encoder_of(split.weights(codes.size))) for split in splits
-            ]
-            found = search_apart(settings, splits, hashes, hash_rows, searched)
-        else:
-            found = searched(settings, splits, hash_rows)
+        score = make_scorer(self.scoring, X, y, classes, class_weight, rows.weights)
+        task = Task(rows, splits, score, seed, self.n_jobs, class_weight)
+        found = search(settings, ways, task, self._report, self.max_seconds)
         best = settings[found.best]
-        counts = ClassCounts(classes, np.bincount(codes), found.counts, best.rho)
-        learned = Learned(hasher(best.m, best.s, best.rho), counts)
-        self._set_found(settings, found, fitted_temperature(found.novelty, codes), learned)
+        counts = ClassCounts(classes, rows_by_class(rows.codes, rows.weights), found.counts, best.rho, rows.unit)
+        learned = Learned(hashers[best.way](best.m, best.s, best.rho), counts)
+        temperature = fitted_temperature(found.novelty, rows.codes, rows.weights)
+        self._set_found(settings, found, temperature, learned)
 
-    def _sees_labels(self, encoder: Encoder) -> bool:
+    @property
+    def _names_encoding(self) -> bool:
+        """Whether settings say which encoding they have."""
+        return self._tries_all or isinstance(self.encoding, list | tuple)
+
+    def _sees_labels(self, encoder: Encoder, encoding: Any) -> bool:
         """Return whether an encoding has been fitted to the labels of all rows; refuse it for leave-one-out."""
-        sees_labels = encoder.step(Relevance) is not None and not isinstance(self.encoding, Encoder)
+        sees_labels = encoder.step(Relevance) is not None and not isinstance(encoding, Encoder)
         if sees_labels and isinstance(self.cv, str):
             msg = (
-                f"encoding={self.encoding!r} weighs columns by the labels of all rows, so that a row which is held out "
+                f"encoding={encoding!r} weighs columns by the labels of all rows, so that a row which is held out "
                 "by itself would be judged by weights that its own label has a part in. Use folds (cv=5), leave out "
                 "relevance, or fit the encoding to other rows beforehand: Encoding(...).fit(X, y)."
             )
@@ -573,11 +634,10 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         """Set the attributes that users read."""
         results = cv_results(settings, found.scores, found.fit_times, found.score_times)
         params = settings[found.best].params
+        parameters = {"signed": self.signed, "encoding": self.encoding, **params}
         best = FlyBloomClassifier(
-            **params,
+            **parameters,
             class_weight=self.class_weight,
-            signed=self.signed,
-            encoding=self.encoding,
             scaling=self.scaling,
             temperature=temperature,
             random_state=learned.hasher.projection.seed,
@@ -585,6 +645,7 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         ).with_learned(learned)
         self.__dict__.update(  # at once, so that an interrupt leaves the last search or this one
             n_splits_=found.scores.shape[1],
+            n_tried_=int((~np.isnan(found.fit_times)).sum()),
             cv_results_=results,
             best_index_=found.best,
             best_params_=params,
@@ -605,7 +666,14 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         self._require_hasher()
         inside, arrays = describe_inside(self.best_estimator_)
         results = self.cv_results_
-        facts = {"inside": inside, "settings": results["params"], "best": self.best_index_}
+        if any(isinstance(one, Encoder) for one in as_list(self.encoding)) and self._names_encoding:
+            msg = (
+                "A search among encodings that were fitted beforehand cannot be saved. Save its best_estimator_, or "
+                "give the encodings by words."
+            )
+            raise TypeError(msg)
+        settings = [{**setting, **self._numbered(setting)} for setting in results["params"]]
+        facts = {"inside": inside, "settings": settings, "best": self.best_index_}
         scores = np.column_stack([results[f"split{i}_test_score"] for i in range(self.n_splits_)])
         values = (scores, results["mean_fit_time"], results["mean_score_time"], self.oof_novelty_)
         return Parts(None, facts, {**arrays, **dict(zip(SCORE_ARRAYS, values, strict=True))})
@@ -631,16 +699,16 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         best_model = restore_inside(
             facts.get("inside"), {name: arrays[name] for name in arrays if name not in own}, FlyBloomClassifier
         )
-        settings, best = facts.get("settings"), facts.get("best")
+        settings, best = self._named(facts.get("settings")), facts.get("best")
         with best_model.reading_learned() as learned:
             n_classes = best_model.classes_.size
             is_right = (
                 len(own) == len(SCORE_ARRAYS)
                 and isinstance(settings, list)
-                and all(isinstance(setting, dict) and set(setting) == set(NAMES) for setting in settings)
+                and all(set(setting) == self._names() for setting in settings)
                 and type(best) is int
                 and 0 <= best < len(settings)
-                and settings[best] == {name: getattr(best_model, name) for name in NAMES}  # which were checked
+                and settings[best] == {name: getattr(best_model, name) for name in self._names()}  # which were checked
                 and own["cv_scores"].ndim == 2  # noqa: PLR2004
                 and all(own[name].shape[0] == len(settings) for name in SCORE_ARRAYS[:3])
                 and own["oof_novelty"].ndim == 2  # noqa: PLR2004
@@ -657,6 +725,26 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
                 [Candidate(setting, 0, 0, 0) for setting in settings], found, best_model.temperature, learned
             )
         return self
+
+    def _names(self) -> set[str]:
+        """Return which parameters the settings have."""
+        own = {"encoding"} if self._names_encoding else set()
+        return {*NAMES, *own, *({"signed"} if isinstance(self.signed, list | tuple) else ())}
+
+    def _numbered(self, setting: dict[str, Any]) -> dict[str, int]:
+        """Return which of the encodings a setting has: files hold them once, among the parameters."""
+        return {"encoding": self._encodings().index(setting["encoding"])} if "encoding" in setting else {}
+
+    def _named(self, stored: Any) -> Any:
+        """Return settings of a file with their encodings; None where they can be none."""
+        encodings = self._encodings()
+        if not (isinstance(stored, list) and all(isinstance(setting, dict) for setting in stored)):
+            return None
+        if not self._names_encoding:
+            return stored
+        if not all(type(at := setting.get("encoding")) is int and 0 <= at < len(encodings) for setting in stored):
+            return None
+        return [{**setting, "encoding": encodings[setting["encoding"]]} for setting in stored]
 
     @property
     def classes_(self) -> Array:

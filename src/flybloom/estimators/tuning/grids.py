@@ -21,14 +21,17 @@ PAPER_CONNECTIONS = (0.1, 0.3, 0.5)
 PAPER_WINNERS = (8, 16, 32, 64, 128, 256)
 PAPER_DECAYS = (0.2, 0.4, 0.6, 0.9, 1.0)
 
+ALL_ENCODINGS = ("auto", "standard", "bins", "rotation", "none")
+
 
 class Candidate(NamedTuple):
-    """One setting: the parameters as the user wrote them, and the sizes that they mean."""
+    """One setting: the parameters as the user wrote them, the sizes that they mean, and how rows are hashed."""
 
     params: dict[str, Any]
     m: int
     s: int
     rho: int
+    way: int = 0  # which of the encodings and signs
 
 
 def candidates(grid: dict[str, Any], n_features: int, n_columns: int | None = None) -> list[Candidate]:
@@ -46,6 +49,22 @@ def candidates(grid: dict[str, Any], n_features: int, n_columns: int | None = No
         for rho in _winners(grid["n_winners"], Sizes(m).for_features(n_features)[0])
         for sizes in [Sizes(m, s, rho).for_features(n_features, n_columns)]
     ]
+
+
+def with_ways(grids: list[list[Candidate]], ways: list[dict[str, Any]], n_signs: int) -> list[Candidate]:
+    """Return the settings of several ways to hash, in the order of scikit-learn's ParameterGrid.
+
+    The names of a way come into its parameters. Ways differ in their sign first, then in their encoding.
+    """
+    keyed = []
+    for way, (settings, named) in enumerate(zip(grids, ways, strict=True)):
+        n_of_decay = len(settings) // len({setting.params["decay"] for setting in settings})
+        for at, setting in enumerate(settings):
+            of_decay, place = divmod(at, n_of_decay)
+            params = dict(sorted({**setting.params, **named}.items()))
+            key = (of_decay, way // n_signs, place, way % n_signs)
+            keyed.append((key, setting._replace(params=params, way=way)))
+    return [setting for _, setting in sorted(keyed, key=lambda entry: entry[0])]
 
 
 def as_list(value: Any) -> list[Any]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, TypeAlias
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,9 +17,10 @@ from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Weights, Winners
 from flybloom.core import _kernels
 from flybloom.core.counts.columns import count_dtype
+from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit
 from flybloom.core.readout import filters
 from flybloom.core.readout.class_weight import ClassWeight, class_weights, left_out_weights
-from flybloom.core.readout.weight_table import decay_table, table_of_decays
+from flybloom.core.readout.weight_table import WeightTable, coarse, decay_table, step_bits, table_of_decays
 
 Score: TypeAlias = Callable[[Winners, Array, Array], None]  # of the winners of some rows, the rows, and where to write
 
@@ -36,9 +38,9 @@ class Split(NamedTuple):
     removed : ndarray of int64
         The rows to take away.
     copies : ndarray of int64
-        How many copies of each are taken away: 1, or less than 0 for a row that was drawn more than once.
+        How much of each is taken away: its weight, or less than 0 for a row that was drawn more than once.
     class_count : ndarray of int64
-        Rows of each class that are left.
+        Rows of each class that are left, weights included.
     leaves_itself : bool
         Whether each row is taken away only while it is scored itself: leave-one-out.
     """
@@ -49,34 +51,45 @@ class Split(NamedTuple):
     class_count: Array
     leaves_itself: bool = False
 
-    def weights(self, n_rows: int) -> Weights:
-        """Return how often each of so many rows is learned."""
-        weights = np.ones(n_rows, np.int64)
+    def weights(self, weights: Weights) -> Weights:
+        """Return how much of each row is learned, for weights of all rows."""
+        weights = weights.copy()
         weights[self.removed] -= self.copies
         return weights
 
 
-def fold_splits(pairs: Iterable[tuple[Array, Array]], codes: Codes) -> list[Split]:
+def fold_splits(pairs: Iterable[tuple[Array, Array]], codes: Codes, weights: Weights | None = None) -> list[Split]:
     """Return the splits that pairs of training and test rows describe."""
     splits, rows = [], np.arange(codes.size)
     for some, others in pairs:
         train, test = rows[some], rows[others]  # which may be masks
         left = np.bincount(train, minlength=codes.size)
         removed = np.flatnonzero(left != 1)
-        class_count = np.bincount(codes[train], minlength=codes.max() + 1)
-        splits.append(Split(test, removed, 1 - left[removed], class_count))
+        copies = 1 - left[removed]
+        if weights is not None:
+            left, copies = left * weights, copies * weights[removed]
+        splits.append(Split(test, removed, copies, rows_by_class(codes, left)))
     return splits
 
 
-def leave_one_out(codes: Codes) -> list[Split]:
+def rows_by_class(codes: Codes, weights: Weights | None) -> Array:
+    """Return the rows of each class, weights included."""
+    if weights is None:
+        return np.bincount(codes)
+    total = np.zeros(codes.max() + 1, np.int64)
+    np.add.at(total, codes, weights)
+    return total
+
+
+def leave_one_out(codes: Codes, weights: Weights | None = None) -> list[Split]:
     """Return one split that scores every row as if it alone had been left out."""
     nothing = np.empty(0, np.int64)
-    return [Split(np.arange(codes.size), nothing, nothing, np.bincount(codes), leaves_itself=True)]
+    return [Split(np.arange(codes.size), nothing, nothing, rows_by_class(codes, weights), leaves_itself=True)]
 
 
-def most_rows(splits: list[Split], codes: Codes) -> int:
+def most_rows(splits: list[Split], codes: Codes, weights: Weights | None = None) -> int:
     """Return how many rows a class has at most, in all rows and in the training rows of any split."""
-    return max(int(np.bincount(codes).max()), *(int(split.class_count.max()) for split in splits))
+    return max(int(rows_by_class(codes, weights).max()), *(int(split.class_count.max()) for split in splits))
 
 
 class HeldOutCounts:
@@ -96,17 +109,31 @@ class HeldOutCounts:
         Seed of the choice between classes that tie.
     n_jobs : int or None
         Number of threads.
+    weights : ndarray of shape (n,) or None, default=None
+        How much each row counts.
+    unit : WeightUnit
+        What the weights are counted in; decays are those of one row.
     """
 
     def __init__(
-        self, winners: Winners, codes: Codes, n_components: int, most_rows: int, seed: int, n_jobs: int | None
+        self,
+        winners: Winners,
+        codes: Codes,
+        n_components: int,
+        most_rows: int,
+        seed: int,
+        n_jobs: int | None,
+        weights: Weights | None = None,
+        unit: WeightUnit = WHOLE_ROWS,
     ) -> None:
         self.winners = winners
         self.codes = codes
+        self.weights = weights
+        self.unit = unit
         self.seed = seed
         self.n_jobs = n_jobs
         self.n_winners = 0
-        self.class_count = np.bincount(codes)
+        self.class_count = rows_by_class(codes, weights)
         is_small = most_rows < 2**16  # the less the counts need, the more of them stay in the cache
         dtype = np.uint16 if is_small else count_dtype(np.array([most_rows]))
         self.counts = np.zeros((n_components, self.class_count.size), dtype)
@@ -114,8 +141,9 @@ class HeldOutCounts:
 
     def grow(self, n_winners: int) -> None:
         """Count the winners up to rho as well."""
-        everything = np.arange(self.codes.size)
-        self._add(everything, np.ones(self.codes.size, np.int64), slice(self.n_winners, n_winners))
+        n = self.codes.size
+        weights = np.ones(n, np.int64) if self.weights is None else self.weights
+        self._add(np.arange(n), weights, slice(self.n_winners, n_winners))
         self.n_winners = n_winners
 
     @contextmanager
@@ -134,19 +162,15 @@ class HeldOutCounts:
         A `class_weight` that is a dict has codes for labels; "balanced" follows from the rows that are left.
         """
         codes = np.empty((len(decays), split.test.size), np.int64)
-        lanes = _kernels.cross_validate.LANES
-        for begin in range(0, len(decays), lanes):
-            chunk = slice(begin, begin + lanes)
-            score = self._scorer(split, decays[chunk], class_weight)
-            n_decays = len(decays[chunk])
+        for chunk, score in self._scorers(split, decays, class_weight):
 
-            def decide(block: slice, chunk: slice = chunk, score: Score = score, n_decays: int = n_decays) -> None:
+            def decide(block: slice, chunk: list[int] = chunk, score: Score = score) -> None:
                 rows = split.test[block]
                 winners = np.ascontiguousarray(self.winners[rows, : self.n_winners])
-                novelty = np.empty((n_decays, rows.size, self.class_count.size))
+                novelty = np.empty((len(chunk), rows.size, self.class_count.size))
                 score(winners, rows, novelty)
-                for of_decay, out in zip(novelty, codes[chunk], strict=True):
-                    out[block] = filters.most_familiar(of_decay, winners, self.seed)
+                for at, of_decay in zip(chunk, novelty, strict=True):
+                    codes[at, block] = filters.most_familiar(of_decay, winners, self.seed)
 
             for_each_block(decide, split.test.size, VALUES_PER_ROW, self.n_jobs)
         return codes
@@ -154,7 +178,7 @@ class HeldOutCounts:
     def novelty(self, split: Split, decay: float, class_weight: ClassWeight = None) -> Novelty:
         """Return the novelty of each test row to each class, infinite if it has no rows; call inside `without`."""
         novelty = np.empty((split.test.size, self.class_count.size))
-        score = self._scorer(split, [decay], class_weight)
+        ((_, score),) = self._scorers(split, [decay], class_weight)
 
         def work(block: slice) -> None:
             rows = split.test[block]
@@ -163,24 +187,71 @@ class HeldOutCounts:
         for_each_block(work, split.test.size, VALUES_PER_ROW, self.n_jobs)
         return novelty
 
-    def _scorer(self, split: Split, decays: Sequence[float], class_weight: ClassWeight) -> Score:
-        """Return what writes the novelty of some test rows for up to 8 decays."""
-        weigh = left_out_weights if split.leaves_itself else class_weights
-        weights = weigh(class_weight, np.arange(self.class_count.size), split.class_count)
+    def _scorers(
+        self, split: Split, decays: Sequence[float], class_weight: ClassWeight
+    ) -> Iterator[tuple[list[int], Score]]:
+        """Give positions of up to 8 decays that are scored together, and what writes the novelty of some test rows.
+
+        Where weights are fractions, counts are so large that they are read in steps, as a model reads them.
+        """
+        weights = class_weights(class_weight, np.arange(self.class_count.size), split.class_count)
+        most, of_count = int(split.class_count.max()), [self.unit.per_count(decay) for decay in decays]
+        steps: dict[int, list[int]] = {}
+        for at, decay in enumerate(of_count):
+            bits = 0 if split.leaves_itself else step_bits(decay, most, weights)
+            steps.setdefault(bits, []).append(at)
+        lanes = _kernels.cross_validate.LANES
+        for bits, together in steps.items():
+            for begin in range(0, len(together), lanes):
+                chunk = together[begin : begin + lanes]
+                some = [of_count[at] for at in chunk]
+                if split.leaves_itself and weights is not None:
+                    yield chunk, self._left_out_scorer(split, some, class_weight)
+                else:
+                    yield chunk, self._scorer(split, some, weights, bits)
+
+    def _scorer(self, split: Split, decays: Sequence[float], weights: Array | None, bits: int) -> Score:
+        """Return what writes the novelty of some test rows for up to 8 decays of one count."""
+        counts, class_count = coarse(self.counts, bits), split.class_count >> bits
         score = _kernels.class_weights.cross_validated_novelty_by_class
         tables: tuple[Array, ...]
         if weights is None:
-            score, tables = (
-                _kernels.cross_validate.cross_validated_novelty,
-                (_weight_tables(decays, split.class_count, self.counts),),
-            )
+            score = _kernels.cross_validate.cross_validated_novelty
+            tables = (_weight_tables(decays, class_count, counts, bits),)
         else:
-            tables = table_of_decays(decays, split.class_count, np.atleast_2d(weights))
+            tables = table_of_decays(decays, class_count, weights[None] * float(1 << bits))
 
         def write(winners: Winners, rows: Array, out: Array) -> None:
-            score(winners, self.counts, self.codes[rows], split.leaves_itself, split.class_count, *tables, out)
+            score(winners, counts, self.codes[rows], self._leaves(split, rows), split.class_count, *tables, out)
 
         return write
+
+    def _left_out_scorer(self, split: Split, decays: Sequence[float], class_weight: ClassWeight) -> Score:
+        """Return the same for rows that are left out by themselves: class weights follow from what is left."""
+
+        @cache
+        def tables(weight: int) -> WeightTable:
+            known = np.arange(self.class_count.size)
+            weights: Any = left_out_weights(class_weight, known, split.class_count, weight)
+            return table_of_decays(decays, split.class_count, weights)
+
+        def write(winners: Winners, rows: Array, out: Array) -> None:
+            leaves, codes = self._leaves(split, rows), self.codes[rows]
+            for weight in np.unique(leaves).tolist():
+                some = np.flatnonzero(leaves == weight)
+                part = np.empty((out.shape[0], some.size, out.shape[2]))
+                _kernels.class_weights.cross_validated_novelty_by_class(
+                    winners[some], self.counts, codes[some], leaves[some], split.class_count, *tables(weight), part
+                )
+                out[:, some] = part
+
+        return write
+
+    def _leaves(self, split: Split, rows: Array) -> Weights:
+        """Return how much of each row is left out while it is scored."""
+        if not split.leaves_itself:
+            return np.zeros(rows.size, np.int64)
+        return np.ones(rows.size, np.int64) if self.weights is None else self.weights[rows]
 
     def _add(self, rows: Array, copies: Weights, columns: slice) -> None:
         """Count some of the winners of some rows."""
@@ -192,10 +263,10 @@ class HeldOutCounts:
             )
 
 
-def _weight_tables(decays: Sequence[float], class_count: Array, counts: CountTable) -> Array:
+def _weight_tables(decays: Sequence[float], class_count: Array, counts: CountTable, bits: int) -> Array:
     """Return the weights by count, a column for each of up to 8 decays; no count exceeds the rows of its class."""
     most = int(class_count.max()) + 1
-    columns = [decay_table(decay, most) for decay in decays]
+    columns = [decay_table(decay, most, bits) for decay in decays]
     is_small = counts.itemsize == 2  # noqa: PLR2004  # the kernel then relies on a row for each count
     tables = np.zeros((most if is_small else max(column.size for column in columns), _kernels.cross_validate.LANES))
     for lane, column in enumerate(columns):

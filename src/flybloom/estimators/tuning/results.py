@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from flybloom._internal.typing import Array
-from flybloom.estimators.tuning.grids import NAMES, Candidate
+from flybloom.estimators.tuning.grids import Candidate
 
 
 def mean_scores(scores: Array) -> Array:
@@ -44,7 +44,7 @@ def cv_results(candidates: list[Candidate], scores: Array, fit_times: Array, sco
         "std_fit_time": nothing,
         "mean_score_time": score_times,
         "std_score_time": nothing.copy(),
-        **{f"param_{name}": _column([setting[name] for setting in params]) for name in NAMES},
+        **{f"param_{name}": _column([setting[name] for setting in params]) for name in params[0]},
         "params": params,
         **{f"split{i}_test_score": scores[:, i].copy() for i in range(scores.shape[1])},
         "mean_test_score": means,
@@ -66,9 +66,10 @@ def best_settings(results: dict[str, Any], most: int = 10) -> list[dict[str, Any
     Returns
     -------
     list of dict
-        Each with ``rank``, the parameters, and ``mean`` and ``std`` of the score.
+        Each with ``rank``, the parameters, and ``mean`` and ``std`` of the score; none that was not tried.
     """
     order = np.argsort(results["rank_test_score"], kind="stable")[:most]
+    order = order[~np.isnan(results["mean_test_score"][order])]
     return [
         {
             "rank": int(results["rank_test_score"][at]),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
+from inspect import Parameter, signature
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 from sklearn.metrics import check_scoring
 
 from flybloom._internal.scores import mean_recall
-from flybloom._internal.typing import Array, Codes, Features, Novelty
+from flybloom._internal.typing import Array, Codes, Features, Novelty, Weights
 from flybloom.core.readout.class_weight import ClassWeight
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.estimators.tuning.held_out import HeldOutCounts, Split
@@ -46,18 +47,30 @@ def known_novelty(novelty: Novelty, classes: Array) -> _PrecomputedClassifier:
     return _PrecomputedClassifier().answering(classes, lambda: novelty, lambda: classes[novelty.argmin(axis=1)])
 
 
-def make_scorer(scoring: Any, X: Features, y: Array, classes: Array, class_weight: ClassWeight = None) -> Scorer:
-    """Return what scores the test rows of a split for several decays; call it inside `HeldOutCounts.without`."""
+def make_scorer(
+    scoring: Any,
+    X: Features,
+    y: Array,
+    classes: Array,
+    class_weight: ClassWeight = None,
+    weights: Weights | None = None,
+) -> Scorer:
+    """Return what scores the test rows of a split for several decays; call it inside `HeldOutCounts.without`.
+
+    With weights, a test row counts as much as it would if it were learned.
+    """
     if scoring is None or scoring == "accuracy":
         return partial(_accuracy, class_weight=class_weight)
     if scoring == "balanced_accuracy":
         return partial(_balanced_accuracy, class_weight=class_weight)
     scorer = check_scoring(FlyBloomClassifier(), scoring=scoring)
+    takes_weights = weights is not None and _takes_weights(scorer)
 
     def score(held_out: HeldOutCounts, split: Split, decays: Sequence[float]) -> Scores:
         rows, labels = (X, y) if split.leaves_itself else (X[split.test], y[split.test])
         answers = _answers(held_out, split, decays, classes, class_weight)
-        return [float(scorer(of_decay, rows, labels)) for of_decay in answers]
+        weighed = {"sample_weight": weights[split.test]} if takes_weights and weights is not None else {}
+        return [float(scorer(of_decay, rows, labels, **weighed)) for of_decay in answers]
 
     return score
 
@@ -91,7 +104,10 @@ def _known_novelty(
 def _accuracy(held_out: HeldOutCounts, split: Split, decays: Sequence[float], *, class_weight: ClassWeight) -> Scores:
     """Return the share of the rows that are right."""
     is_right = held_out.predict(split, decays, class_weight) == held_out.codes[split.test]
-    return [int(n_right) / split.test.size for n_right in is_right.sum(axis=1)]
+    if held_out.weights is None:
+        return [int(n_right) / split.test.size for n_right in is_right.sum(axis=1)]
+    weights = held_out.weights[split.test]
+    return [int(weight) / max(1, int(weights.sum())) for weight in is_right @ weights]
 
 
 def _balanced_accuracy(
@@ -99,8 +115,15 @@ def _balanced_accuracy(
 ) -> Scores:
     """Return the mean over the classes of the share of their rows that are right."""
     codes: Codes = held_out.codes[split.test]
-    n_rows = np.bincount(codes)
+    weights = None if held_out.weights is None else held_out.weights[split.test]
+    n_rows = np.bincount(codes, weights)
     return [
-        mean_recall(np.bincount(codes, predicted == codes), n_rows)
+        mean_recall(np.bincount(codes, (predicted == codes) * (1 if weights is None else weights)), n_rows)
         for predicted in held_out.predict(split, decays, class_weight)
     ]
+
+
+def _takes_weights(scorer: Any) -> bool:
+    """Return whether a scorer weighs rows; a function of three arguments counts each once."""
+    parameters = signature(scorer).parameters
+    return "sample_weight" in parameters or any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())

@@ -1,0 +1,48 @@
+"""Ways to hash the rows of a search: an encoding, fitted to all rows or to those of a fold, and a sign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scipy import sparse
+
+from flybloom._internal.typing import Array, Features, Weights, Winners
+from flybloom.core.counts.weight_unit import WeightUnit
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.encoding import Wanted
+from flybloom.core.encoding.step import Plan
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.hashing.sizes import Sizes
+from flybloom.core.recipe import Recipe
+
+
+def fitting(
+    wanted: Wanted, owner: str, X: Features, y: Array, features: Encoder, weights: Weights, unit: WeightUnit
+) -> tuple[Encoder, Callable[[Weights], Encoder]]:
+    """Return features whose columns are numbers, and what fits an encoder to rows of given weights.
+
+    A table sees no labels: that of all rows is that of each fold, so that all have the same columns.
+    """
+    recipe = Recipe(owner, wanted, Sizes(), signed=True, seed=0)
+    table = wanted.tabled(features, lambda plan, encoder: encoder.measure(plan, X, y, weights))
+
+    def encoder_of(weights: Weights) -> Encoder:
+        def measured(plan: Plan, encoder: Encoder) -> Any:
+            return plan.in_rows(encoder.measure(plan, X, y, weights), unit.per_row)
+
+        return recipe.hasher(table, measured, is_sparse=sparse.issparse(X)).encoder
+
+    return table, encoder_of
+
+
+def hasher_of(seed: int, signed: bool, encoder: Encoder, m: int, s: int, rho: int) -> Hasher:
+    """Return how rows are hashed with these sizes."""
+    return Hasher.of(encoder, seed, (m, s, rho), signed=signed)
+
+
+def winners_of(
+    X: Features, seed: int, signed: bool, n_jobs: int | None, encoder: Encoder, m: int, s: int, rho: int
+) -> Winners:
+    """Return the winners of all rows with these sizes."""
+    return hasher_of(seed, signed, encoder, m, s, rho).winners(X, n_jobs)
