@@ -13,8 +13,9 @@ from __future__ import annotations
 import argparse
 import copy
 import dataclasses
+import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from sklearn.linear_model import SGDClassifier
@@ -41,6 +42,11 @@ def interleaved(calls: dict[str, Callable[[], object]], n: int) -> dict[str, np.
     return times
 
 
+def single_rows(X: np.ndarray) -> Iterator[np.ndarray]:
+    """Return rows without end, in turns: a model may remember the winners of the last one."""
+    return itertools.cycle([X[i : i + 1] for i in range(97)])
+
+
 class Remembered:
     """A projection that knows the winners already."""
 
@@ -59,18 +65,18 @@ def contestants(X: np.ndarray, y: np.ndarray, **sizes: int) -> dict[str, Callabl
     """Return one call of each: predict, the kernel of the hash within it, and the peer."""
     model = FlyBloomClassifier(random_state=0, **sizes).fit(X, y)
     peer = SGDClassifier(max_iter=1, tol=None, random_state=0).fit(X, y)
-    row = X[:1]
+    rows = single_rows(X)
     with model.reading_learned() as learned:
-        scaled, projection = learned.hasher.encoder.encode(row), learned.hasher.projection
+        scaled, projection = learned.hasher.encoder.encode(X[:1]), learned.hasher.projection
         known = Remembered(projection, projection.winners(scaled, model.n_winners_))
     remembering = copy.copy(model).with_learned(
         learned._replace(hasher=dataclasses.replace(learned.hasher, projection=known))
     )
     return {
-        "predict": lambda: model.predict(row),
+        "predict": lambda: model.predict(next(rows)),
         "hash": lambda: projection.winners(scaled, model.n_winners_),
-        "all else": lambda: remembering.predict(row),
-        "SGD": lambda: peer.predict(row),
+        "all else": lambda: remembering.predict(next(rows)),
+        "SGD": lambda: peer.predict(next(rows)),
     }
 
 

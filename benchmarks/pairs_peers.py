@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 
 from datasets import load_split
 from flybloom import FlyRidgeClassifier
-from latency import interleaved
+from latency import interleaved, single_rows
 from peers.contestants import ALL, Contestant
 from peers.machine import save
 
@@ -64,11 +64,11 @@ def alone(X: np.ndarray, y: np.ndarray) -> None:
     model = FlyRidgeClassifier(random_state=0).fit(X[:20_000], y[:20_000])
     frozen = model.freeze()
     peer = SGDClassifier(max_iter=1, tol=None, random_state=0).fit(X[:5000], y[:5000])
-    row = X[:1]
+    rows = single_rows(X)
     calls = {
-        "pairs": lambda: model.predict(row),
-        "frozen": lambda: frozen.predict(row),
-        "SGD": lambda: peer.predict(row),
+        "pairs": lambda: model.predict(next(rows)),
+        "frozen": lambda: frozen.predict(next(rows)),
+        "SGD": lambda: peer.predict(next(rows)),
     }
     times = interleaved(calls, CALLS)
     middle = {name: float(np.median(times[name])) for name in times}

@@ -70,7 +70,8 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import SGDClassifier
 import flybloom
 X, y = load_digits(return_X_y=True)
-row, single = X[:1], np.ascontiguousarray(X[:1], np.float32)
+rows = [X[i : i + 1] for i in range(97)]  # in turns: a model may remember the winners of the last one
+singles = [np.ascontiguousarray(row, np.float32) for row in rows]
 calls = {"SGDClassifier": SGDClassifier(max_iter=1, tol=None, random_state=0).fit(X, y).predict}
 for m in (4096, 32768):
     calls[f"flybloom, m = {m}"] = flybloom.FlyBloomClassifier(m, random_state=0).fit(X, y).predict
@@ -78,23 +79,24 @@ calls["flybloom, pairs, frozen"] = flybloom.FlyRidgeClassifier(random_state=0).f
 try:
     import hnswlib
     index = hnswlib.Index("l2", X.shape[1]); index.init_index(len(X)); index.add_items(X); index.set_num_threads(1)
-    calls["hnswlib, 5 neighbours"] = lambda row: np.bincount(y[index.knn_query(single, 5)[0][0]]).argmax()
+    calls["hnswlib, 5 neighbours"] = lambda row: np.bincount(y[index.knn_query(row, 5)[0][0]]).argmax()
 except ImportError:
     pass
 try:
     import faiss
     faiss.omp_set_num_threads(1)
     graph = faiss.IndexHNSWFlat(X.shape[1], 32); graph.add(X.astype(np.float32))
-    calls["faiss HNSW, 5 neighbours"] = lambda row: np.bincount(y[graph.search(single, 5)[1][0]]).argmax()
+    calls["faiss HNSW, 5 neighbours"] = lambda row: np.bincount(y[graph.search(row, 5)[1][0]]).argmax()
 except ImportError:
     pass
 n = int(sys.argv[2])
-for call in calls.values():
-    for _ in range(400):
-        call(row)
+for name, call in calls.items():
+    for i in range(400):
+        call(singles[i % 97] if "neighbours" in name else rows[i % 97])
 times = {name: [] for name in calls}
-for _ in range(n):
+for i in range(n):
     for name, call in calls.items():  # in turns: a busy machine slows all
+        row = (singles if "neighbours" in name else rows)[i % 97]
         start = time.perf_counter_ns(); call(row); times[name].append((time.perf_counter_ns() - start) / 1000)
 print(json.dumps({name: [float(np.percentile(t, p)) for p in (50, 99)] for name, t in times.items()}))
 """

@@ -38,6 +38,12 @@ class Classifier:
         self.model = FlyBloomClassifier(**settings, random_state=0).fit(self.X, self.y)
         self.model.predict(self.X_test[:64])
         self.model.predict(self.X_test[:1])
+        self.n_asked = 0
+
+    def next_row(self) -> slice:
+        """Return where the next row is."""
+        self.n_asked += 1
+        return slice(self.n_asked % self.n_rows, self.n_asked % self.n_rows + 1)
 
     def time_fit(self, *_: object) -> None:
         """Learn all rows."""
@@ -48,8 +54,9 @@ class Classifier:
         self.model.partial_fit(self.X_test[:64], self.y_test[:64])
 
     def time_partial_fit_one_row(self, *_: object) -> None:
-        """Learn one row."""
-        self.model.partial_fit(self.X_test[:1], self.y_test[:1])
+        """Learn one row, another one in each call: the winners of the last one may be remembered."""
+        row = self.next_row()
+        self.model.partial_fit(self.X_test[row], self.y_test[row])
 
     def time_forget_64_rows(self, *_: object) -> None:
         """Forget a small block and learn it again, so that no call finds fewer rows than the one before."""
@@ -61,8 +68,8 @@ class Classifier:
         self.model.predict(self.X_test)
 
     def time_predict_one_row(self, *_: object) -> None:
-        """Ask about one row."""
-        self.model.predict(self.X_test[:1])
+        """Ask about one row, another one in each call."""
+        self.model.predict(self.X_test[self.next_row()])
 
     def peakmem_fit_and_predict(self, *_: object) -> None:
         """Learn and ask."""
