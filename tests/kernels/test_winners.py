@@ -9,6 +9,7 @@ from scipy import sparse
 
 import reference
 from flybloom.core._kernels._jit import JIT_IS_OFF
+from flybloom.core._kernels.many_winners import _limit_of
 from flybloom.core._kernels.winners import _cut, _divide, _sort_octet
 from flybloom.core.hashing.projection import Projection
 
@@ -20,8 +21,9 @@ SHAPES = [
     (17, 8, 257, 3, 20),
     (33, 10, 600, 4, 5),
     (70, 12, 700, 5, 16),
+    (40, 12, 130, 5, 33),
 ]
-LARGE = [(130, 20, 3000, 6, 40), (65, 15, 5003, 4, 300)]
+LARGE = [(130, 20, 3000, 6, 40), (65, 15, 5003, 4, 300), (70, 15, 3003, 4, 500)]
 if not JIT_IS_OFF:
     SHAPES += LARGE
 
@@ -104,6 +106,29 @@ def test_rows_that_defeat_the_guess_are_hashed_again():
     expected = reference.winners(rows, features, signs, 30)
     assert_array_equal(projection.winners(rows, 30), expected)
     assert_array_equal(projection.winners(rows, 30, ordered=False), np.sort(expected, axis=1))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.int32])
+@pytest.mark.parametrize("rho", [60, 200, 399])
+def test_many_winners_of_rows_with_little_in_them(rng, rho, dtype):
+    """No value at all, one, a few, huge beside tiny ones: most sums tie, at zero or elsewhere."""
+    d, projection = 60, Projection(3, 60, 400, 4, signed=True)
+    rows = np.zeros((40, d), dtype)
+    rows[1, 7] = 1
+    for i in range(2, 40):
+        rows[i, rng.choice(d, i % 9)] = rng.integers(1, 4)
+    if dtype is np.float32:
+        rows[30:35] *= np.float32(1e-44)
+        rows[35:, :5] = np.float32(1e37)
+    expected = reference.winners(rows, *projection.connections(), rho)
+    assert_array_equal(projection.winners(rows, rho, ordered=False), np.sort(expected, axis=1))
+
+
+@given(st.lists(st.integers(-3, 3) | st.integers(-(2**15), 2**15 - 1), min_size=1), st.data())
+def test_the_limit_among_few_sums_is_the_last_to_be_taken(values, data):
+    """The k-th largest, ties counted."""
+    k = data.draw(st.integers(1, len(values)))
+    assert _limit_of(np.array(values, np.int16), k) == sorted(values)[-k]
 
 
 @st.composite

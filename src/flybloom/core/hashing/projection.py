@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -29,6 +31,7 @@ MAX_ROUGH_CONNECTIONS = 256  # sums of so many bytes stay within 16 bits
 MAX_SIGNS = 2**26  # bytes of the matrix of signs
 LOWEST_FLOAT, HIGHEST_FLOAT = -0x7F800001, 0x7F800000  # minus and plus infinity as ordered integers
 LAST_COMPONENT = 0xFFFFFFFF  # less the component: so keys are ordered, and ties go to the smaller one
+MANY_WINNERS = {2: 16, 4: 8}  # one of so many components, by bytes of a sum: all are written before any is chosen
 MAX_DENSE_VALUES = 2**20  # of sparse rows that are hashed as dense ones at a time
 DENSE_ENOUGH = 1 / 64  # share of nonzeros from which rows are hashed faster as dense ones
 
@@ -214,6 +217,9 @@ class Projection:
         ):
             self._write_winners_of_few(rows, start, ordered, out)
             return
+        if not ordered and MANY_WINNERS[rows.itemsize] * out.shape[1] >= self.n_components:
+            self._write_many_winners(rows, start, lowest, highest, out)
+            return
         limits = np.empty(_kernels.winners.POINTS, np.int32 if is_float else rows.dtype)
         _kernels.winners.dense_winners(
             rows,
@@ -228,6 +234,25 @@ class Projection:
             is_float,
             STRIP,
             ordered,
+            out,
+        )
+
+    def _write_many_winners(self, rows: Array, start: int, lowest: int, highest: int, out: Winners) -> None:
+        """Hash rows side by side, where so many win that all sums are written down before any is chosen."""
+        is_float, normal = rows.dtype.kind == "f", statistics.NormalDist()
+        rank = normal.inv_cdf(1 - out.shape[1] / (self.n_components + 1))
+        ends = (-math.inf, math.inf) if is_float else (float(lowest), float(highest))
+        _kernels.many_winners.many_winners(
+            rows,
+            self.packed_connections,
+            self.n_components,
+            out.shape[1],
+            self.signed,
+            rows.dtype.type(start),
+            *ends,
+            rank,
+            normal.pdf(rank),
+            is_float,
             out,
         )
 
