@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 import flybloom
 from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier, SlidingWindow
 from flybloom.core.counts.generations import N_GENERATIONS
-from flybloom.exceptions import ModelFileError
+from flybloom.exceptions import ModelFileError, NeverLearnedError
 from laws.kinds import assert_same_state
 
 SMALL = {"n_components": 60, "n_winners": 6, "random_state": 0}
@@ -195,3 +195,24 @@ def test_readers_see_a_block_whole(rng):
         window.partial_fit(X[30:40], y[30:40])
         assert_array_equal(learned.counts.table, before)
     assert_same_state(window.model_, learned_alone(FlyBloomClassifier, X[10:40], y[10:40], None))
+
+
+def test_few_rows_are_exchanged_by_one_call_or_not_at_all(rng, monkeypatch):
+    """A window whose model cannot hold what is to leave stays as it is, with what came counted back."""
+    X, y = rng.standard_normal((60, 5)), np.arange(60) % 3
+    window = SlidingWindow(FlyBloomClassifier(**SMALL, encoding="none"), n_rows=30).partial_fit(X[:30], y[:30])
+    window.partial_fit(X[30:31], y[30:31]).predict(X[:1])  # from here on in place, with digits kept up
+    monkeypatch.setattr("flybloom.estimators.window.uninterrupted", None)  # it is not needed
+    window.model_.forget(X[1:2], y[1:2])  # behind its back
+
+    def state():
+        with window.model_.reading_learned() as learned:
+            counts = learned.counts
+            return counts.table.copy(), counts.class_count.copy(), counts.n_met_and_digits, window.n_rows_in_window_
+
+    before = state()
+    for _ in range(2):
+        with pytest.raises(NeverLearnedError, match="cannot all have been learned"):
+            window.partial_fit(X[31:33], y[31:33])
+        for now, then in zip(state(), before, strict=True):
+            assert_array_equal(now, then)

@@ -320,6 +320,27 @@ class CountingEstimator(FlyEstimator):
             counts = counts.minus(counts.count_won(went, sign=-1))
             shared.replace(learned._replace(counts=counts))
 
+    def exchange_at_once(self, came: Won, went: Won, bounds: Array) -> bool:
+        """Do the same by one call of a kernel, which nothing interrupts, and move the bounds of kept rows with it.
+
+        Parameters
+        ----------
+        came : Won
+            Rows to count.
+        went : Won
+            Rows that were counted before.
+        bounds : ndarray of shape (2,)
+            Where the rows begin and end that may have to be taken away.
+
+        Returns
+        -------
+        bool
+            Whether it was done; only few rows, of known classes, while nobody looks.
+        """
+        counts = self._learned().counts
+        went_counts = counts.count_won(went, sign=-1)
+        return self._sharing.exchange_at_once(counts, counts.count_won(came), went_counts, bounds)
+
     def replace_counts(self, counts: Counts) -> None:
         """Hold other counts of rows that are hashed alike.
 

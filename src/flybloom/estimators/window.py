@@ -25,6 +25,7 @@ from flybloom.estimators.counting import CountingEstimator
 from flybloom.estimators.stream_follower import StreamFollower
 
 LIMITS = ("n_rows", "seconds", "half_life")
+FEW_ROWS = 16  # of a block; for more, a thread that nothing interrupts costs little
 
 
 class _Following(NamedTuple):
@@ -340,6 +341,8 @@ class SlidingWindow(StreamFollower):
         won, times = won.only(slice(n_passing, None)), times[n_passing:]
         kept.write(won, times)
         went = kept.oldest(n_gone)
+        if len(times) <= FEW_ROWS and model.exchange_at_once(won, went, kept.bounds):
+            return
 
         def change() -> None:
             model.exchange(won, went)

@@ -81,6 +81,22 @@ def take_counts(winners: Array, codes: Array, weights: Array, counts: Array, row
 
 
 @kernel
+def exchange_counts(
+    came: Array, came_codes: Array, came_weights: Array,
+    went: Array, went_codes: Array, went_weights: Array,
+    counts: Array, rows: Array, met: Array, bounds: Array,
+) -> bool:  # fmt: skip
+    """Add rows and take others away, as above, and move the bounds of the rows that are kept; all of it or nothing."""
+    add_in_place(came, came_codes, came_weights, counts, rows, met)
+    if not take_counts(went, went_codes, went_weights, counts, rows, met):
+        add_in_place(came, came_codes, -came_weights, counts, rows, met)
+        return False
+    bounds[0] += went_codes.size
+    bounds[1] += came_codes.size
+    return True
+
+
+@kernel
 def count_digits(counts: Array, met: Array) -> None:
     """Write to ``met`` how many counts are not zero, and how many binary digits they have together."""
     n_met, n_digits = 0, 0

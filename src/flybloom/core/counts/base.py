@@ -98,6 +98,13 @@ class Counts(ABC):
         """
         return False
 
+    def exchange_at_once(self, came: Any, went: Any, bounds: Array) -> bool:  # noqa: ARG002
+        """Enter one small delta and take away another, and move the bounds of kept rows; return whether it was done.
+
+        A shortcut for windows, in which all that must change together is changed by a single call of a kernel.
+        """
+        return False
+
     def following(self, before: Counts) -> Self:  # noqa: ARG002
         """Return these counts as they add to others whose rows came before; order matters to few kinds."""
         return self

@@ -190,6 +190,21 @@ class ClassCounts(Counts):
             self.require_contained(self.take(delta))
         return True
 
+    def exchange_at_once(self, came: Self | WinnerBatch, went: Self | WinnerBatch, bounds: Array) -> bool:
+        """Enter few rows of known classes and take away others, by one call of a kernel."""
+        if (
+            not isinstance(came, WinnerBatch)
+            or not isinstance(went, WinnerBatch)
+            or not (self.can_change_in_place(came, 1) and self.can_change_in_place(went, -1))
+        ):
+            return False
+        is_done = _kernels.count.exchange_counts(
+            came.winners, came.codes, came.weights, went.winners, went.codes, went.weights,
+            self.table, self.class_count, self._met.sums, bounds,
+        )  # fmt: skip
+        self.require_contained(is_done)
+        return True
+
     def take(self, delta: WinnerBatch) -> bool:
         """Take rows away in place; return whether they can have been counted, and change nothing otherwise."""
         return bool(

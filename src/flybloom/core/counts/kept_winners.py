@@ -16,15 +16,24 @@ ARRAYS = ("kept_winners", "kept_codes", "kept_weights", "kept_times")
 
 
 class _Rows(NamedTuple):
-    """Arrays with room for more rows than there are; those from `begin` to `end` are kept."""
+    """Arrays with room for more rows than there are; those between the bounds are kept."""
 
     winners: Array
     codes: Array  # of the labels among `classes`
     weights: Array
     times: Array
     classes: Array | None  # sorted; None where rows have no labels
-    begin: int
-    end: int
+    bounds: Array  # first, and one beyond the last
+
+    @property
+    def begin(self) -> int:
+        """The first that is kept."""
+        return int(self.bounds[0])
+
+    @property
+    def end(self) -> int:
+        """One beyond the last."""
+        return int(self.bounds[1])
 
 
 class KeptWinners:
@@ -43,7 +52,7 @@ class KeptWinners:
     def __init__(self, n_components: int, n_winners: int) -> None:
         dtype = np.uint16 if n_components <= SMALL else np.uint32
         none = np.zeros(0, np.int32)
-        self._rows = _Rows(np.zeros((0, n_winners), dtype), none, none, np.zeros(0), None, 0, 0)
+        self._rows = _Rows(np.zeros((0, n_winners), dtype), none, none, np.zeros(0), None, np.zeros(2, np.int64))
 
     def __len__(self) -> int:
         """Return how many rows are kept."""
@@ -59,6 +68,11 @@ class KeptWinners:
     def times(self) -> Array:
         """When each of the rows came."""
         return self._rows.times[self._rows.begin : self._rows.end]
+
+    @property
+    def bounds(self) -> Array:
+        """Where the rows begin and end that are kept, for a kernel that moves them; `move` does the same."""
+        return self._rows.bounds
 
     def oldest(self, n: int) -> Won:
         """Return the first rows of those kept."""
@@ -80,14 +94,14 @@ class KeptWinners:
     def move(self, n_came: int, n_went: int) -> None:
         """Keep rows that were written, and no longer the oldest ones."""
         rows = self._rows
-        self._rows = rows._replace(begin=rows.begin + n_went, end=rows.end + n_came)
+        self._rows = rows._replace(bounds=rows.bounds + np.array([n_went, n_came]))
 
     def copied(self) -> Self:
         """Return the same rows, in arrays of their own."""
         twin = object.__new__(type(self))
         rows, kept = self._rows, slice(self._rows.begin, self._rows.end)
         arrays = (rows.winners[kept].copy(), rows.codes[kept].copy(), rows.weights[kept].copy(), self.times.copy())
-        twin._rows = _Rows(*arrays, rows.classes, 0, len(self))
+        twin._rows = _Rows(*arrays, rows.classes, np.array([0, len(self)]))
         return twin
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -135,7 +149,9 @@ class KeptWinners:
         ):
             msg = "its window has winners, labels or times that no rows have"
             raise ValueError(msg)
-        kept._rows = _Rows(winners, codes.astype(np.int32), weights.astype(np.int32), times, classes, 0, len(weights))
+        kept._rows = _Rows(
+            winners, codes.astype(np.int32), weights.astype(np.int32), times, classes, np.array([0, len(weights)])
+        )
         return kept
 
     def _won(self, some: slice) -> Won:
@@ -157,7 +173,7 @@ class KeptWinners:
         for new, old in zip(larger, arrays, strict=True):
             new[:n_kept] = old[kept]
         winners, codes, weights, times = larger
-        return _Rows(winners, codes, weights, times, rows.classes, 0, n_kept)
+        return _Rows(winners, codes, weights, times, rows.classes, np.array([0, n_kept]))
 
 
 def _with_classes(rows: _Rows, labels: Array) -> _Rows:

@@ -88,6 +88,11 @@ class Shared(Generic[T]):
                     counts.change_in_place(came, -1)
             return is_done
 
+    def exchange_at_once(self, counts: Counts, came: Any, went: Any, bounds: Any) -> bool:
+        """Do the same by one call of a kernel, which nothing interrupts, where the counts have one."""
+        with self.looking:
+            return not self._readers and not self._is_handed_out and counts.exchange_at_once(came, went, bounds)
+
     def renew(self) -> None:
         """Forget who reads and who learns: in a copied process they are threads that stayed behind."""
         self.learning, self.deriving, self.looking, self._readers = RLock(), Lock(), Lock(), set()
