@@ -5,7 +5,7 @@ from copy import copy, deepcopy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import flybloom
 from flybloom import Encoding, FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier
+from flybloom.core import recipe
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from laws.kinds import assert_same_state
 from laws.strategies import block_cuts, labelled_rows
@@ -39,6 +40,7 @@ def learn(model, X, y, cuts=(slice(None),)):
 @given(data=st.data(), rows=labelled_rows(least=6), looks=st.booleans())
 def test_the_result_is_that_of_a_first_block_of_enough_rows(kind, data, rows, looks):
     """However the rows come, and whether or not anybody looks meanwhile."""
+    assume(np.abs(rows.X[rows.X != 0]).min(initial=1) > 1e-30)  # in units of smaller ones, others are refused
     n, warm_up = len(rows.y), data.draw(st.integers(1, 45))
     cuts = data.draw(block_cuts(n))
     enough = next((cut.stop for cut in cuts if cut.stop >= warm_up), n)  # the block that makes it enough is part of it
@@ -54,6 +56,27 @@ def test_the_result_is_that_of_a_first_block_of_enough_rows(kind, data, rows, lo
         expected.partial_fit(rows.X[enough:], rows.y[enough:])
     assert_same_state(model, expected)
     assert_array_equal(model.predict(rows.X), expected.predict(rows.X))
+
+
+@settings(max_examples=25)
+@given(data=st.data(), rows=labelled_rows(least=12), looks=st.booleans())
+def test_meanwhile_more_than_a_few_rows_are_hashed_as_the_first_of_them_say(data, rows, looks):
+    """By steps of a quarter, so that a look at each row does not learn all of them anew; however the rows come."""
+    n, cuts = len(rows.y), data.draw(block_cuts(len(rows.y)))
+    X, kind = rows.X.astype(float), KINDS[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recipe, "FEW_ROWS", 8)
+        first = max(step for step in (*range(9), 10, 12, 15, 18, 22, 27, 33) if step <= n)
+        model = kind(warm_up=41)
+        for cut in cuts:
+            model.partial_fit(X[cut], rows.y[cut])
+            if looks:
+                model.predict(X)
+        expected = kind(warm_up=0).partial_fit(X[:first], rows.y[:first], classes=np.unique(rows.y))
+        if first < n:
+            expected.partial_fit(X[first:], rows.y[first:])
+        assert_array_equal(model.counts_, expected.counts_)
+        assert_array_equal(model.predict(X), expected.predict(X))
 
 
 def _has_two(y):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -32,6 +32,7 @@ from flybloom.core.hashing.sizes import (
 from flybloom.exceptions import NeverLearnedError
 
 NOTHING: dict[str, Any] = {}
+FEW_ROWS = 400  # of a stream that has just begun; so many are soon learned anew
 Watch: TypeAlias = Callable[[slice, Winners], None]
 """Looks at the winners of each block of rows while they are counted, from several threads."""
 
@@ -68,9 +69,16 @@ class Block(NamedTuple):
     labels: Array | None
     weights: Weights
 
+    def part(self, begin: int | None, end: int | None) -> Block:
+        """Return some of the rows."""
+        some = slice(begin, end)
+        return Block(self.rows[some], None if self.labels is None else self.labels[some], self.weights[some])
+
 
 class Tuner(Protocol):
     """Chooses something with the first rows, and keeps it: a threshold, a temperature."""
+
+    is_tuned: ClassVar[bool]  # whether there is anything to choose
 
     def watcher(self, learned: Learned, block: Block) -> Any:
         """Return what is to see the winners of these rows while they are counted, a `Watch`; or None."""
@@ -90,14 +98,24 @@ class Held(NamedTuple):
         How the model is made.
     known : dict
         What was said beside the rows, such as classes to expect.
-    is_stale : bool
-        Whether rows have come that have not been counted yet.
+    n_counted : int
+        How many of the rows were counted.
     """
 
     block: Block
     recipe: Recipe
     known: dict[str, Any]
-    is_stale: bool = False
+    n_counted: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.block.rows.shape[0])
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether rows have come that have not been counted yet."""
+        return self.n_counted < self.n_rows
 
     def with_more(self, block: Block, known: dict[str, Any]) -> Held:
         """Return the rows with more rows after them."""
@@ -106,7 +124,7 @@ class Held(NamedTuple):
             name: np.concatenate([self.known[name], known[name]]) if name in self.known and name in known else value
             for name, value in names.items()
         }
-        return self._replace(block=joined([self.block, block]), known=together, is_stale=True)
+        return self._replace(block=joined([self.block, block]), known=together)
 
     def without(self, block: Block) -> Held | None:
         """Return the rows without some of them, or None if none is left; NeverLearnedError where they are not there."""
@@ -129,7 +147,20 @@ class Held(NamedTuple):
         if not (weights > 0).any():
             return None
         labels = None if self.block.labels is None else self.block.labels[keep]
-        return self._replace(block=Block(self.block.rows[keep], labels, weights[keep]), is_stale=True)
+        return self._replace(block=Block(self.block.rows[keep], labels, weights[keep]), n_counted=0)
+
+
+def first_rows(n: int) -> int:
+    """Return how many of the rows that are held back fix the encoding meanwhile: few ones all, more by each quarter.
+
+    To learn them all anew whenever one has come would take longer the more there are.
+    """
+    if n <= FEW_ROWS:
+        return n
+    first = FEW_ROWS
+    while first * 5 // 4 <= n:
+        first = first * 5 // 4
+    return first
 
 
 def joined(blocks: list[Block]) -> Block:
@@ -301,32 +332,41 @@ class Learning:
                 self.learned = self.learned._replace(held=held)
                 return
             block, known = held.block, held.known
-        learned = self.learn_anew(block, tuner, known)
-        if held is not None and not self.must_fix(held):
-            self.learned = learned._replace(held=held._replace(is_stale=False))
+        if held is None or self.must_fix(held):
+            self.learn_anew(block, tuner, known)
+        else:
+            self.learn_meanwhile(held, tuner)
 
     def must_fix(self, held: Held) -> bool:
         """Return whether enough rows have come."""
-        return bool(held.block.rows.shape[0] >= held.recipe.warm_up)
+        return held.n_rows >= held.recipe.warm_up
 
-    def learn_anew(self, block: Block, tuner: Tuner, known: dict[str, Any]) -> Learned:
-        """Fix how rows are hashed from a block, and count it."""
+    def learn_anew(self, block: Block, tuner: Tuner, known: dict[str, Any], n_first: int | None = None) -> None:
+        """Fix how rows are hashed from a block, or from the first of its rows, and count it."""
         if self.learned is not None:
             assert self.learned.held is not None  # noqa: S101
             self.recipe, before = self.learned.held.recipe, self.learned.hasher.encoder
             self.features, self.is_sparse = before.plain(), sparse.issparse(block.rows)
             self.first_unit, self.learned = self.unit, None
-        watcher = tuner.watcher(self.start_with(block), block)
+        watcher = tuner.watcher(self.start_with(block.part(None, n_first)), block)
         learned = self.learn(block, watcher, **known)
         self.learned = learned._replace(tuned=tuner.tuned_with(learned, block, watcher))
-        return self.learned
+
+    def learn_meanwhile(self, held: Held, tuner: Tuner) -> None:
+        """Count rows that are held back; how they are hashed is found anew, unless hardly more have come since."""
+        n_first, n_counted = first_rows(held.n_rows), held.n_counted
+        if n_counted and first_rows(n_counted) == n_first and not tuner.is_tuned:
+            self.learn(held.block.part(n_counted, None), **held.known)
+        else:
+            self.learn_anew(held.block, tuner, held.known, n_first)
+        assert self.learned is not None  # noqa: S101 - just learned
+        self.learned = self.learned._replace(held=held._replace(n_counted=held.n_rows))
 
     def settle(self, tuner: Tuner) -> None:
         """Count rows that were held back since the last look."""
         held = None if self.learned is None else self.learned.held
         if held is not None and held.is_stale:
-            learned = self.learn_anew(held.block, tuner, held.known)
-            self.learned = learned._replace(held=held._replace(is_stale=False))
+            self.learn_meanwhile(held, tuner)
 
     def tune(self, tuned: dict[str, Any]) -> None:
         """Keep what was chosen with rows at hand."""

@@ -9,7 +9,6 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context, safe_indexing
 from flybloom._internal.typing import Array
@@ -124,7 +123,7 @@ class BestWindow(StreamFollower):
             The estimator itself.
         """
         with self._guard.learning:
-            model: FlyBloomClassifier = clone(self.model)
+            model: FlyBloomClassifier = self._new_clone()
             block = model.learn_rows(X, y, sample_weight, anew=True)
             self._state = self._begin(model, block)
         return self
@@ -150,7 +149,7 @@ class BestWindow(StreamFollower):
             state = self.__dict__.get("_state")
             if state is None:
                 self._validate_params()
-                state = _State(clone(self.model), None)
+                state = _State(self._new_clone(), None)
             if state.rivals is not None:
                 self._follow(X, y, sample_weight)
                 return self

@@ -114,8 +114,10 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
 
     warm_up : int or "auto", default="auto"
         How many rows of a stream must have come to fix an encoding. Until then the rows are held in the model, and what
-        it says follows from all of them, as if they had come at once; its file holds them, too. "auto" is 400, or 0
-        where the encoding needs no rows, or `scaling` is given. It is for `partial_fit`; `fit` never waits.
+        it says follows from all of them, as if they had come at once (of more than 400, how they are hashed is found
+        anew by each quarter more); its file holds them, too. "auto" is 1600 where columns are weighed by labels,
+        otherwise 400, or 0 where the encoding needs no rows, or `scaling` is given. It is for `partial_fit`; `fit`
+        never waits.
 
     weight_unit : float or "auto", default="auto"
         The `sample_weight` that counts as one row. Counts are whole numbers, so weights become whole numbers first.

@@ -26,7 +26,7 @@ from flybloom.estimators.base import FlyEstimator, missing_attribute, not_fitted
 from flybloom.estimators.learned_page import as_html, learned_facts
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 
-AUTO_WARM_UP = 400  # rows, see docs/encodings.md
+AUTO_WARM_UP, WEIGHED_WARM_UP = 400, 1600  # rows; more where columns are weighed by labels, see docs/encodings.md
 
 MAX_INT32 = 2**31 - 1
 
@@ -497,6 +497,7 @@ class CountingEstimator(FlyEstimator):
         """Return how a model is made, as the parameters say."""
         encoding = self._encoding
         needs_none = self.scaling is not None or not encoding.needs_rows  # the older scaling never waited
+        auto_warm_up = WEIGHED_WARM_UP if encoding.uses_labels else AUTO_WARM_UP
         return Recipe(
             owner=type(self).__name__,
             encoding=encoding,
@@ -505,7 +506,7 @@ class CountingEstimator(FlyEstimator):
             seed=resolve_seed(self.random_state),
             new_counts=partial(self.counts_type.empty, **self._counts_settings),  # type: ignore[attr-defined]
             check_labels=self._check_labels,
-            warm_up=0 if needs_none else AUTO_WARM_UP if self.warm_up == "auto" else int(self.warm_up),
+            warm_up=0 if needs_none else auto_warm_up if self.warm_up == "auto" else int(self.warm_up),
             weight_unit=self.weight_unit,
         )
 

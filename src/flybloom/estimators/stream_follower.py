@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from flybloom._internal.typing import Array
 from flybloom.core.files import model_file
 from flybloom.estimators.base import missing_attribute, not_fitted
+from flybloom.estimators.counting import AUTO_WARM_UP
 from flybloom.estimators.learned_page import ShowsInside
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -30,6 +31,11 @@ class StreamFollower(ShowsInside, MetaEstimatorMixin, BaseEstimator):  # type: i
 
     shown_inside = "model_"
     model: Any
+
+    def _new_clone(self) -> Any:
+        """Return a model that has learned nothing; it waits for few rows, because until then nothing is forgotten."""
+        model = clone(self.model)
+        return model.set_params(warm_up=AUTO_WARM_UP) if model.warm_up == "auto" else model
 
     @_model_has("predict")
     def predict(self, X: Any) -> Array:

@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
 from flybloom._internal.typing import Array
@@ -288,7 +287,7 @@ class SlidingWindow(StreamFollower):
 
     def _new_model(self) -> CountingEstimator:
         """Return a model that has learned nothing; where rows weigh many times as much, its decay is as much less."""
-        model: CountingEstimator = clone(self.model)
+        model: CountingEstimator = self._new_clone()
         decay = getattr(model, "decay", None)
         decay = 0.4 if decay == "auto" else decay  # it would follow counts of another unit
         if self.half_life is not None and isinstance(decay, Real) and 0 < float(decay) < 1:

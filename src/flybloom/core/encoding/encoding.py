@@ -339,6 +339,11 @@ class Encoding:
         """Whether fitting takes labels."""
         return self.relevance > 0
 
+    @property
+    def uses_labels(self) -> bool:
+        """Whether labels have a part in it."""
+        return self.relevance > 0
+
 
 class _ByRule:
     """An encoding that is chosen when the first rows are there."""
@@ -400,6 +405,7 @@ class AutoNoveltyEncoding(_ByRule):
 
     bias: float
     max_categories: int = MAX_CATEGORIES
+    uses_labels = False
 
     def resolved(self, n_features: int, *, is_sparse: bool) -> Encoding:  # noqa: ARG002
         """Return the encoding for such rows."""
@@ -413,6 +419,7 @@ class FixedEncoding:
     encoder: Encoder
     needs_rows = False
     needs_labels = False
+    uses_labels = False
 
     @property
     def takes_sparse(self) -> bool:

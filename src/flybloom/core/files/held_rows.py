@@ -61,7 +61,7 @@ def held_from_parts(facts: Any, arrays: dict[str, Array], n_features: int, recip
         msg = "rows that are held back have too few or too many labels"
         raise ValueError(msg)
     known = {"announced": labels_from_json_in_order(facts["known"]["announced"])} if facts["known"] else {}
-    return Held(Block(features, labels, weights.astype(np.int64)), recipe, known)
+    return Held(Block(features, labels, weights.astype(np.int64)), recipe, known, n_counted=n)
 
 
 def labels_to_json_in_order(labels: Array) -> dict[str, Any]:
