@@ -56,7 +56,7 @@ def test_auto_takes_the_mean_of_fractions_in_any_order(weighted):
 def test_the_unit_stays_with_the_model(estimator, weighted, tmp_path):
     """In files, pickles, copies, and while the first rows are held back; later rows are counted in it."""
     X, y, w = weighted
-    model = small(estimator).partial_fit(X[:100], y[:100], sample_weight=w[:100])
+    model = small(estimator, warm_up=400).partial_fit(X[:100], y[:100], sample_weight=w[:100])
     for part in (slice(100, 300), slice(300, 600)):
         model.save(tmp_path / "model.fly")
         model = pickle.loads(pickle.dumps(flybloom.load(tmp_path / "model.fly")))  # noqa: S301

@@ -1,4 +1,4 @@
-"""The errors that flybloom raises beyond scikit-learn's; each says what was expected, what was got, and what to do."""
+"""Errors and warnings of flybloom beyond scikit-learn's; each says what was expected, what was got, and what to do."""
 
 from importlib.util import find_spec
 
@@ -33,6 +33,10 @@ class SourceError(ValueError):
 
 class UnreachableError(SourceError):
     """A source of data is on the network, and the network does not answer."""
+
+
+class SaturationWarning(UserWarning):
+    """Filters know so much, or an encoding sees so little, that classes can hardly be told apart."""
 
 
 def require_extra(module: str, extra: str, owner: str = "This") -> None:

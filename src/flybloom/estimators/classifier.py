@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -14,7 +15,9 @@ from flybloom._internal.typing import Array, Novelty, Scaling, Size, WantedUnit,
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import known_codes
+from flybloom.core.hashing.sizes import AUTO_COMPONENTS
 from flybloom.core.readout import explanation, filters, similarity
+from flybloom.core.readout.capacity import fullness
 from flybloom.core.readout.certificate import LinearReading
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.decay import AUTO, count_decay_of, decay_of
@@ -27,6 +30,7 @@ from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
 from flybloom.estimators.novelty_scores import NoveltyScores, ScoredRows
 from flybloom.estimators.releasing import Releasing
+from flybloom.exceptions import SaturationWarning
 
 FILTERS = ("filters", "familiarity")
 SCORES = ("novelty", "familiarity")
@@ -479,6 +483,30 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
             np.zeros(counts.classes.size),
             rounding,
         )
+
+    def _look_at(self, learned: Learned, *, anew: bool = False) -> None:
+        """Warn, once for each fit, where filters can hardly tell classes apart, and say what to do."""
+        if anew:
+            self.__dict__.pop("_has_warned", None)
+        counts: Any = learned.counts
+        found = None if "_has_warned" in self.__dict__ else fullness(counts, count_decay_of(self.decay, counts))
+        if found is None or not (found.is_full or found.is_alike):
+            return
+        self.__dict__["_has_warned"] = True
+        if found.is_full:
+            msg = (
+                f"Filters are saturated: {found.full:.0%} of the components have won in every class, and what two "
+                f"classes know has a cosine of {found.alike:.2f}. Raise n_components (now {counts.n_components}; "
+                f"'auto' is {AUTO_COMPONENTS}), or use FlyRidgeClassifier."
+            )
+            msg += "" if self.decay == AUTO else f" decay='auto' helps as well (now {self.decay})."
+        else:
+            msg = (
+                f"The classes look alike to the hash: what two of them know has a cosine of {found.alike:.2f}. Use "
+                "another encoding ('auto' or 'bins' where columns are few), see whether labels belong to their rows, "
+                "or use FlyRidgeClassifier."
+            )
+        warnings.warn(msg, SaturationWarning, stacklevel=2)
 
     @property
     def decay_(self) -> float:

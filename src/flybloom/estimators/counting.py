@@ -165,6 +165,7 @@ class CountingEstimator(FlyEstimator):
                 if anew:
                     self._require_complete(learned)
                 shared.replace(learned)
+                self._look_at(learned, anew=anew)
 
     @contextmanager
     def reading_learned(self) -> Iterator[Learned]:
@@ -516,6 +517,9 @@ class CountingEstimator(FlyEstimator):
             msg = "it was tuned to what no such model is tuned to"
             raise ValueError(msg)
 
+    def _look_at(self, learned: Learned, *, anew: bool = False) -> None:
+        """Look at what was learned while nobody else learns, and perhaps warn; most kinds have nothing to say."""
+
     def _require_complete(self, learned: Learned) -> None:
         """Refuse what `fit` must not end with; for all ways to learn from scratch."""
 
@@ -548,7 +552,11 @@ class CountingEstimator(FlyEstimator):
             if not anew and learned is not None and learned.held is None:  # how rows are hashed is fixed
                 self._check_parameters()
                 block = self.check_block(learned, X, y, sample_weight)
+                n_before = learned.counts.n_rows
                 self._change(shared, learned, block, 1, **known)
+                after = shared.value
+                if after is not None and after.counts.n_rows.bit_length() > n_before.bit_length():  # twice as many
+                    self._look_at(after)
                 return block
             with self.learning(anew=anew) as session:
                 block = session.check(X, y, sample_weight)

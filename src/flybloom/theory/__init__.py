@@ -5,6 +5,7 @@ of s connections, rho winners, n rows in the largest class, c the decay, delta t
 paper has a slip, these functions compute what its proofs support; docs/theory.md lists every difference.
 """
 
+from flybloom.exceptions import SaturationWarning
 from flybloom.theory.agreement import (
     NeighborConditions,
     TheoremSizes,
@@ -17,7 +18,6 @@ from flybloom.theory.agreement import (
 )
 from flybloom.theory.capacity import (
     Capacity,
-    SaturationWarning,
     capacity,
     expected_occupancy,
     filter_load,

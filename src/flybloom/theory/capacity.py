@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from flybloom.exceptions import SaturationWarning
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -16,10 +18,6 @@ SATURATED = 0.5
 
 WARN_AT = 0.8
 """Share of the rows until saturation from which on the meter warns."""
-
-
-class SaturationWarning(UserWarning):
-    """A filter is about to know everything, and so to tell nothing apart."""
 
 
 class Capacity(NamedTuple):

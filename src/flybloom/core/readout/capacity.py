@@ -1,0 +1,55 @@
+"""Whether filters can still tell classes apart, told from a sample of the counts.
+
+Components are drawn at random, so some of them, evenly chosen, tell what all would; it takes the same time however many
+there are. Nothing of it is kept, and no score depends on it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from flybloom.core.counts.by_class import ClassCounts
+
+MOST_COMPONENTS, MOST_CLASSES = 2048, 32  # that are looked at
+LEAST_ROWS = 1000  # of which it can be told
+FULL, ALIKE_IF_FULL, ALIKE = 0.95, 0.70, 0.98  # from where on there is trouble, by measurement: docs/defaults.md
+
+
+class Fullness(NamedTuple):
+    """How full filters are, and how much they look alike."""
+
+    full: float  # share of components and classes in which the component has won in the class
+    alike: float  # cosine between what two classes know, the median over pairs
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nearly every component has won in every class, so that their filters look alike."""
+        return self.full >= FULL and self.alike >= ALIKE_IF_FULL
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether rows of all classes have the same winners, equally often."""
+        return self.alike >= ALIKE
+
+
+def fullness(counts: ClassCounts, decay: float) -> Fullness | None:
+    """Return how full filters are, of counts that are read with a decay of one count; None where too little is known.
+
+    Parameters
+    ----------
+    counts : ClassCounts
+        The counts.
+    decay : float
+        What a count is read with.
+    """
+    known = np.flatnonzero(counts.class_count > 0)
+    if known.size < 2 or counts.unit.rows(counts.n_rows) < LEAST_ROWS:  # noqa: PLR2004
+        return None
+    known = known[:: -(-known.size // MOST_CLASSES)]
+    some = counts.table[:: -(-counts.n_components // MOST_COMPONENTS), known]
+    familiar = 1.0 - (1.0 - decay) ** some.astype(np.float64)
+    norms = np.sqrt((familiar**2).sum(axis=0))
+    cosines = familiar.T @ familiar / np.maximum(np.outer(norms, norms), 1e-300)
+    return Fullness(float((some > 0).mean()), float(np.median(cosines[np.triu_indices(known.size, 1)])))
