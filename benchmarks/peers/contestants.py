@@ -105,7 +105,7 @@ ALL = [
     Contestant("GaussianNB", GaussianNB, ("one pass",)),
     Contestant("SGD, one epoch", lambda: scaled(SGDClassifier(max_iter=1, tol=None, random_state=0)), ("one pass",)),
     Contestant("MLP, one epoch", lambda: scaled(MLPClassifier(max_iter=1, random_state=0)), ("one pass",)),
-    Contestant("HistGradientBoosting", lambda: HistGradientBoostingClassifier(random_state=0), most_rows=100_000),
+    Contestant("HistGradientBoosting", lambda: HistGradientBoostingClassifier(random_state=0), most_rows=10_000),
     Contestant("Nystroem + ridge", random_features.nystroem, most_rows=100_000),
     Contestant("RBFSampler + SGD", random_features.rbf_sampler, most_rows=100_000),
     Contestant("dense features + ridge", random_features.DenseRandomRidge, ("one pass", "merge"), most_rows=100_000),

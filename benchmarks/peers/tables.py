@@ -189,7 +189,7 @@ def summary_table(result: Result) -> str:
     found = result["contestants"]
     names = [
         "flybloom, pairs, 12288, windows", "flybloom, frozen pairs, 2048, windows", "flybloom",
-        "flybloom, 64 d, s = 24", "kNN, brute", "faiss flat", "hnswlib", "HistGradientBoosting",
+        "flybloom, 64 d, s = 24", "kNN, brute", "faiss flat", "hnswlib",
         "SGD, one epoch", "MLP, one epoch",
     ]  # fmt: skip
     lines = [
