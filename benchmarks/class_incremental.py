@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from datasets import load_split
 from flybloom import Encoding, FlyBloomClassifier, FlyRidgeClassifier
 from peers.machine import save
-from peers.tables import markdown
+from peers.tables import tasks_table
 
 TASKS = ((0, 1), (2, 3), (4, 5), (6, 7), (8, 9))
 BATCH = 200
@@ -77,25 +77,8 @@ def main() -> None:
                 not hasattr(model, "pair_counts_") or bool((model.pair_counts_ == together.pair_counts_).all())
             )
         print(name, results[name], flush=True)
-    print(table(results))
+    print(tasks_table(results))
     save("class_incremental", results)
-
-
-def table(results: dict[str, dict[str, Any]]) -> str:
-    """Return the accuracy on all digits met so far, after each task."""
-    head = ["accuracy on all digits met so far", *[f"{2 * (at + 1)} digits" for at in range(len(TASKS))], "all at once"]
-    return markdown(
-        [*head, "same bits"],
-        [
-            [
-                name,
-                *[f"{value:.3f}" for value in found["after_task"]],
-                f"{found['all_at_once']:.3f}",
-                {True: "yes", False: "no"}.get(found.get("same_bits"), ""),
-            ]
-            for name, found in results.items()
-        ],
-    )
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ TABLES = {
     "claims": ("classify", ["result", "mnist"], tables.claims_table),
     "better": ("classify", ["result"], tables.better_table),
     "skills": ("classify", ["result", "letter"], tables.skills_table),
+    "tasks": ("class_incremental", ["result"], tables.tasks_table),
     **{
         f"classify {name}": ("classify", ["result", name], tables.classify_table)
         for name in ("mnist", "fashion_mnist", "letter", "stream")

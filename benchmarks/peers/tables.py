@@ -64,6 +64,22 @@ def skills_table(result: Result) -> str:
     )
 
 
+def tasks_table(result: Result) -> str:
+    """Return the accuracy on all digits met so far, after each task of two."""
+    n_tasks = len(next(iter(result.values()))["after_task"])
+    head = ["accuracy on all digits met so far", *[f"{2 * (at + 1)} digits" for at in range(n_tasks)], "all at once"]
+    lines = [
+        [
+            name,
+            *[f"{value:.3f}" for value in found["after_task"]],
+            f"{found['all_at_once']:.3f}",
+            {True: "yes", False: "no"}.get(found.get("same_bits"), ""),
+        ]
+        for name, found in result.items()
+    ]
+    return markdown([*head, "same bits"], lines)
+
+
 def learning_table(result: Result) -> str:
     """Return the rows per second that each learns, by size of block, and how many times flybloom's that is."""
     found = result["rows_per_second"]
