@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -18,7 +19,9 @@ def connect(address: str) -> Iterator[Any]:
     from distributed import Client, LocalCluster  # noqa: PLC0415
 
     if address == "local":
-        with LocalCluster(dashboard_address=None) as cluster, Client(cluster) as client:
+        # what goes wrong in a task is raised here as well; the rest is workers that are slow to say good-bye
+        quiet = LocalCluster(dashboard_address=None, silence_logs=logging.CRITICAL)
+        with quiet as cluster, Client(cluster) as client:
             yield client
     else:
         with Client(address) as client:
