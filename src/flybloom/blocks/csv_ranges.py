@@ -52,8 +52,11 @@ def last_record_end(text: bytes, delimiter: bytes) -> int:
 
 @lru_cache
 def _records(delimiter: bytes) -> re.Pattern[bytes]:
-    """Return a pattern of whole records; a quote counts only at the beginning of a value, as pyarrow has it."""
-    plain = b"[^" + re.escape(delimiter) + rb"\r\n]"
-    value = rb'(?:"[^"]*+(?:""[^"]*+)*+"' + plain + rb'*+|(?!")' + plain + b"*+)"
-    record = value + b"(?:" + re.escape(delimiter) + value + rb")*+(?:\r\n|\n|\r)"
-    return re.compile(b"(?:" + record + b")*+")
+    """Return a pattern of whole records; a quote counts only at the beginning of a value, as pyarrow has it.
+
+    Groups are repeated in atomic groups: Python before 3.11.5 loses its place after a possessive group (gh-106052).
+    """
+    plain = b"[^" + re.escape(delimiter) + rb"\r\n]*+"
+    value = rb'(?:"[^"]*+(?>(?:""[^"]*+)*)"' + plain + rb'|(?!")' + plain + b")"
+    record = value + b"(?>(?:" + re.escape(delimiter) + value + rb")*)(?:\r\n|\n|\r)"
+    return re.compile(b"(?>(?:" + record + b")*)")
