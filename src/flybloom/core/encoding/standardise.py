@@ -152,4 +152,4 @@ def _inflated(scale: Array, sample: RowSample) -> tuple[Array, ColumnMoments]:
     """
     bulk = column_moments(np.clip(sample.rows, *sample.bounds(FAR_PART)), sample.weights)
     low, high = sample.bounds(4)
-    return (low < high) & (scale > INFLATED * bulk.deviations()), bulk
+    return (low < high) & (scale / INFLATED > bulk.deviations()), bulk  # a product might be beyond the largest float
