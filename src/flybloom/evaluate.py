@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from flybloom._internal.typing import Array
-from flybloom._internal.validation import NamedRows, check_labels
+from flybloom._internal.validation import check_labels, taken
 
 WINDOW = 1000  # rows of the rolling scores
 MANY_ROWS = 1024  # that a model is given at once which predicts and learns one after the other by itself
@@ -123,9 +123,7 @@ def test_then_train(
         if signals:
             _follow(model, X, scores)
         start = time.perf_counter()
-        tested = _one_by_one(model, X, y) if many_at_once else [(y, _predicted(model, X))]
-        if not many_at_once:
-            model.partial_fit(X, y)
+        tested = _one_by_one(model, X, y) if many_at_once else _at_once(model, X, y)
         scores.seconds += time.perf_counter() - start
         for labels, predicted in tested:
             judge.compare(labels, predicted)
@@ -220,14 +218,7 @@ def _pieces(blocks: Iterable[Any], block_rows: int | None) -> Iterator[tuple[Any
         labels = check_labels(y)
         step = block_rows or max(len(labels), 1)
         for begin in range(0, len(labels), step):
-            yield _some(X, slice(begin, begin + step)), labels[begin : begin + step]
-
-
-def _some(X: Any, rows: slice) -> Any:
-    """Return some rows of whatever holds them."""
-    if isinstance(X, NamedRows):
-        return X.taken(rows)
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+            yield taken(X, slice(begin, begin + step)), labels[begin : begin + step]
 
 
 def _predicted(model: Any, X: Any) -> Array | None:
@@ -238,15 +229,22 @@ def _predicted(model: Any, X: Any) -> Array | None:
         return None
 
 
+def _at_once(model: Any, X: Any, y: Array) -> list[tuple[Array, Array | None]]:
+    """Let a model predict a block and learn it; return the labels, and what was predicted."""
+    predicted = _predicted(model, X)
+    model.partial_fit(X, y)
+    return [(y, predicted)]
+
+
 def _one_by_one(model: Any, X: Any, y: Array) -> list[tuple[Array, Array | None]]:
     """Let a model predict and learn one row after the other; return the label of each, and what was predicted."""
     predicted: list[Array | None] = []
-    if _predicted(model, _some(X, slice(1))) is None:  # it knows nothing, not even how to begin
-        model.partial_fit(_some(X, slice(1)), y[:1])
+    if _predicted(model, taken(X, slice(1))) is None:  # it knows nothing, not even how to begin
+        model.partial_fit(taken(X, slice(1)), y[:1])
         predicted.append(None)
     rest = slice(len(predicted), None)
     if len(y) > len(predicted):
-        answers = model.predict_then_learn(_some(X, rest), y[rest])
+        answers = model.predict_then_learn(taken(X, rest), y[rest])
         predicted.extend(answers[i : i + 1] for i in range(len(answers)))
     return [(y[i : i + 1], predicted[i]) for i in range(len(y))]
 

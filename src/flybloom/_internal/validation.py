@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from flybloom._internal.frame_cells import FrameColumn, table_columns, table_kinds, table_numbers
-from flybloom._internal.sklearn_compat import check_feature_names, feature_names
+from flybloom._internal.sklearn_compat import check_feature_names, feature_names, safe_indexing
 from flybloom._internal.typing import Array, Features
 
 PLAIN_TYPES = frozenset("bhilqBHILQfd")  # integers and floats of the usual widths
@@ -49,6 +49,13 @@ class NamedRows(NamedTuple):
     def taken(self, which: Any) -> NamedRows:
         """Return some of the rows."""
         return self._replace(array=self.array[which])
+
+
+def taken(X: Any, which: Any) -> Any:
+    """Return some of the rows, of whatever kind they are."""
+    if isinstance(X, NamedRows):
+        return X.taken(which)
+    return safe_indexing(X.tocsr() if sparse.issparse(X) else X, which)
 
 
 class NewRows(NamedTuple):

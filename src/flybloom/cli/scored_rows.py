@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from flybloom._internal.typing import Array, Features
-from flybloom._internal.validation import NamedRows
+from flybloom._internal.validation import taken
 from flybloom.cli.console import note
 
 if TYPE_CHECKING:
@@ -57,4 +57,5 @@ def _chosen(X: Features, known: Array) -> Features | None:
         return X
     if not known.any():
         return None
-    return X.taken(known) if isinstance(X, NamedRows) else X[known]
+    rows: Features = taken(X, known)
+    return rows

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context, safe_indexing
+from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
 from flybloom._internal.typing import Array
-from flybloom._internal.validation import NamedRows, check_labels
+from flybloom._internal.validation import check_labels, taken
 from flybloom._internal.weights import check_weights
 from flybloom.core.counts.base import Won
 from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
@@ -188,13 +188,13 @@ class BestWindow(StreamFollower):
             labels, answers, at = check_labels(y), [], 0
             weights = check_weights(sample_weight, len(labels))
             while at < len(labels) and self._state.rivals is None:  # until it is fixed how rows are hashed
-                row = _some(X, [at])
+                row = taken(X, [at])
                 answers.append(self.predict(row))
                 if weights[at] > 0:
                     self.partial_fit(row, labels[at : at + 1], weights[at : at + 1])
                 at += 1
             if at < len(labels):
-                answers.append(self._follow(_some(X, np.arange(at, len(labels))), labels[at:], weights[at:]))
+                answers.append(self._follow(taken(X, np.arange(at, len(labels))), labels[at:], weights[at:]))
             return np.concatenate(answers)
 
     @property
@@ -404,8 +404,3 @@ def _model_of(model: FlyBloomClassifier, rivals: Rivals, window: int) -> FlyBloo
     """Return a model of one window, which stays as it is."""
     with model.reading_learned() as learned:
         return copy(model).with_learned(Learned(learned.hasher, rivals.counts(window)))
-
-
-def _some(values: Any, rows: Any) -> Any:
-    """Return some rows of whatever holds them."""
-    return values.taken(rows) if isinstance(values, NamedRows) else safe_indexing(values, rows)

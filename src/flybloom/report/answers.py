@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from flybloom._internal.sklearn_compat import safe_indexing
 from flybloom._internal.typing import Array, Codes
-from flybloom._internal.validation import NamedRows
+from flybloom._internal.validation import NamedRows, taken
 
 VALUES_AT_ONCE = 2**22  # novelties that are in memory at the same time
 
@@ -43,13 +42,6 @@ def answers(model: Any, X: Any, own: Codes) -> Answers:
         of_own[block][known] = probability[known, own[block][known]]
     nearest = np.concatenate(novelty) if novelty else None
     return Answers(np.concatenate(predicted), nearest, np.concatenate(confidence), of_own, seconds)
-
-
-def taken(X: Any, which: Any) -> Any:
-    """Return some of the rows, of whatever kind they are."""
-    if isinstance(X, NamedRows):
-        return X.taken(which)
-    return safe_indexing(X.tocsr() if sparse.issparse(X) else X, which)
 
 
 def as_array(X: Any) -> Array:
