@@ -93,7 +93,7 @@ assert kernels and not any(kernel.signatures for kernel in kernels)
 
 
 def test_the_next_process_compiles_nothing(tmp_path):
-    """Every kernel that fit and predict need comes from the cache."""
+    """Every kernel that fit and predict need comes from the cache; once numba has begun, at once."""
     environment = {"NUMBA_CACHE_DIR": str(tmp_path), "FLYBLOOM_LOOPS": "compiled"}
     run(FIT, **environment)
     code = f"""
@@ -105,6 +105,13 @@ missed = [kernel.__name__ for kernel in used if kernel.stats.cache_misses]
 assert not missed, missed
 """
     run(code, **environment)
+    waits_for_none = f"""
+{FIT}
+{COMPILED}
+used = {{kernel.__name__ for kernel in kernels if kernel.signatures}}
+assert {{"dense_winners", "novelty"}} <= used, used
+"""
+    run(waits_for_none, NUMBA_CACHE_DIR=str(tmp_path), FLYBLOOM_LOOPS="auto")
 
 
 def test_a_read_only_install_works(tmp_path):

@@ -1,5 +1,8 @@
 """The loops in numpy give the bits of the compiled ones; and those of single rows the bits of those of many."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -152,6 +155,7 @@ def test_linear_scores(seed, n_classes, rho):
 def test_an_allowance_is_used_up_once(monkeypatch):
     """Small work is plain until it adds up; after the first that is compiled, all is."""
     monkeypatch.setattr(loops, "CHOICE", "auto")
+    monkeypatch.setattr(loops, "_at_hand", {"encode": False})
     monkeypatch.setattr(loops, "LEAST", 10)
     monkeypatch.setitem(loops._left, "encode", 100)
     assert [loops.stays_plain("encode", n) for n in (60, 30, 0)] == [True, True, True]
@@ -163,3 +167,24 @@ def test_an_allowance_is_used_up_once(monkeypatch):
     assert loops.loops("encode", 1000) is _kernels.encode
     monkeypatch.setattr(loops, "CHOICE", "plain")
     assert loops.loops("encode", 10**9) is _plain.encode
+
+
+def test_what_is_cached_waits_for_numba_alone(monkeypatch):
+    """Kernels in the cache are taken at once, but not before numba has begun; a file is looked for once."""
+    kernel = _kernels.encode.soft_bins
+    jit = sys.modules["flybloom.core._kernels._jit"]
+    index = {("types", "this machine", "code"): "file"}
+    cache = SimpleNamespace(_cache_file=SimpleNamespace(_load_index=lambda: index))
+    monkeypatch.setattr(loops, "CHOICE", "auto")
+    monkeypatch.setitem(loops._left, "encode", 10**9)
+    monkeypatch.setattr(jit, "_caches", {kernel.__module__: [cache]})
+    for machines, expected in (([], True), (["another"], True), (["this machine"], False)):
+        monkeypatch.setattr(loops, "_at_hand", {})
+        monkeypatch.setattr(jit, "_machines", machines)
+        assert loops.stays_plain("encode", 1) is expected
+    monkeypatch.setitem(loops._left, "encode", 10**9)
+    monkeypatch.setattr(loops, "_at_hand", {})
+    cache._cache_file._load_index = lambda: index["nothing"]
+    assert loops.stays_plain("encode", 1)
+    cache._cache_file._load_index = lambda: index
+    assert loops.stays_plain("encode", 1)

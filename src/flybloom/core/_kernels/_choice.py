@@ -2,7 +2,8 @@
 
 A kernel is fast, but numba is imported and the kernel compiled, or loaded from numba's cache, before it does anything:
 seconds, in which numpy scores hundreds of rows. So each file of kernels has an allowance that its twin may use up
-first; what is beyond is compiled. Nothing but the time depends on it: twins give the same bits.
+first; what is beyond is compiled. Where numba has begun already, which is most of what loading takes, kernels that its
+cache has are taken at once. Nothing but the time depends on it: twins give the same bits.
 
 The environment variable ``FLYBLOOM_LOOPS`` decides otherwise: ``compiled`` never waits, ``plain`` never compiles.
 """
@@ -10,6 +11,7 @@ The environment variable ``FLYBLOOM_LOOPS`` decides otherwise: ``compiled`` neve
 from __future__ import annotations
 
 import os
+import sys
 from importlib.util import find_spec
 from typing import Any
 
@@ -31,18 +33,39 @@ HAS_NUMBA = find_spec("numba") is not None
 CHOICE = os.getenv("FLYBLOOM_LOOPS", "auto") if HAS_NUMBA else "plain"
 
 _left = dict(ALLOWANCE)
+_at_hand: dict[str, bool] = {}  # of files of kernels that were looked for in numba's cache
 
 
-def stays_plain(file: str, n_values: int) -> bool:
-    """Return whether the twin of a file of kernels is to handle so many values; from the first no on it is no."""
+def stays_plain(allowance: str, n_values: int, *files: str) -> bool:
+    """Return whether twins are to handle so many values; from the first no on it is no.
+
+    Parameters
+    ----------
+    allowance : str
+        Of which the values are taken.
+    n_values : int
+        How many there are.
+    *files : str
+        The files of kernels of which one would handle them; by default that of the allowance's name.
+    """
     if CHOICE != "auto":
         return CHOICE == "plain"
     n_values = max(n_values, LEAST)
-    if _left[file] < n_values:
-        _left[file] = -1  # nothing is left for smaller work either: the kernel will be there
+    if _left[allowance] < n_values or any(_is_at_hand(file) for file in files or (allowance,)):
+        _left[allowance] = -1  # nothing is left for smaller work either: the kernel will be there
         return False
-    _left[file] -= n_values
+    _left[allowance] -= n_values
     return True
+
+
+def _is_at_hand(file: str) -> bool:
+    """Return whether numba has begun, and its cache had kernels of a file then: they load in hundredths of a second."""
+    if file not in _at_hand:
+        jit = sys.modules.get(f"{_kernels.__name__}._jit")
+        if jit is None or not jit.has_begun():
+            return False
+        _at_hand[file] = jit.are_cached(getattr(_kernels, file).__name__)
+    return _at_hand[file]
 
 
 def loops(file: str, n_values: int) -> Any:

@@ -212,12 +212,13 @@ class Projection:
             self._write_plain_winners(rows, ordered, out)
             return
         is_rough = is_float and self.has_signs
+        are_many = not ordered and MANY_WINNERS[rows.itemsize] * out.shape[1] >= self.n_components
         if len(rows) <= (FEW_ROWS if is_rough else FEW_WIDE_ROWS) or stays_plain(
-            "rows", len(rows) * (ROUGH_ROW if is_rough else EXACT_ROW)
+            "rows", len(rows) * (ROUGH_ROW if is_rough else EXACT_ROW), "many_winners" if are_many else "winners"
         ):
             self._write_winners_of_few(rows, start, ordered, out)
             return
-        if not ordered and MANY_WINNERS[rows.itemsize] * out.shape[1] >= self.n_components:
+        if are_many:
             self._write_many_winners(rows, start, lowest, highest, out)
             return
         limits = np.empty(_kernels.winners.POINTS, np.int32 if is_float else rows.dtype)
@@ -258,8 +259,10 @@ class Projection:
 
     def _stays_plain(self, n_rows: int) -> bool:
         """Return whether numpy is to hash so many rows."""
-        file = "one_row" if n_rows <= FEW_ROWS else "winners"
-        return stays_plain(file, n_rows * self.n_components * self.n_connections)
+        n_values = n_rows * self.n_components * self.n_connections
+        if n_rows <= FEW_ROWS:
+            return stays_plain("one_row", n_values)
+        return stays_plain("winners", n_values, "winners", "many_winners", "one_row")
 
     def _write_plain_winners(self, rows: Array, ordered: bool, out: Winners) -> None:
         """Hash rows with numpy alone."""
