@@ -11,6 +11,7 @@ import math
 import struct
 from collections import Counter
 from datetime import datetime, timedelta
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -127,6 +128,38 @@ def linear_scores(winners, weights, intercept):
     exact = [[Fraction(float(w)) for w in row] for row in weights]
     sums = [[float(sum(exact[j][c] for j in row)) for c in range(weights.shape[1])] for row in winners.tolist()]
     return np.array(sums).reshape(len(winners), weights.shape[1]) + intercept
+
+
+def bayes_weights(z, weights=None, smoothing=0.1):
+    """What component j says of class i: log of its wins over those in other classes, to the nearest 2^-18.
+
+    `z` are counts of shape (n_classes, m); a row of a class may count as `weights` rows. With 40 decimal digits.
+    """
+    weights = [1] * len(z) if weights is None else weights
+    wins = [[Fraction(int(n)) * Fraction(float(w)) for n in row] for row, w in zip(z, weights, strict=True)]
+    given = Fraction(smoothing)
+    result = []
+    for i in range(len(wins)):
+        result.append([])
+        for j in range(len(wins[0])):
+            total = sum(row[j] for row in wins)
+            result[i].append(round((exact_log(total + given) - exact_log(total - wins[i][j] + given)) * 2**18))
+    return np.array(result) / 2.0**18
+
+
+def bayes_intercept(class_count, rho, m, weights=None, smoothing=0.1):
+    """What is added to the sums of each class: as many winners, drawn from all wins, would say nothing."""
+    weights = [1] * len(class_count) if weights is None else weights
+    rows = [Fraction(int(n)) * Fraction(float(w)) for n, w in zip(class_count, weights, strict=True)]
+    total, given = sum(rows) * rho, Fraction(smoothing) * m
+    parts = [exact_log((sum(rows) - n) * rho + given) - exact_log(total + given) for n in rows]
+    return np.array([float(part) if n else -128.0 for part, n in zip(parts, rows, strict=True)]) * rho
+
+
+def exact_log(value):
+    """The natural logarithm of a fraction, with 40 decimal digits."""
+    with localcontext(prec=40):
+        return (Decimal(value.numerator) / Decimal(value.denominator)).ln()
 
 
 def standardise(rows, weights=None):

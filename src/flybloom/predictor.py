@@ -19,6 +19,7 @@ from flybloom._internal.typing import Array, Winners
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.files.envelope import damaged, hasher_of, open_file
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.readout.complement_bayes import BayesScorer
 from flybloom.core.readout.decay import AUTO, count_decay_of
 from flybloom.core.readout.linear_weights import LinearWeights, linear_scores, padded
 from flybloom.core.readout.scorer import Scorer
@@ -225,7 +226,7 @@ def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Pred
 
 def _counted(
     path: str | os.PathLike[str], hasher: Hasher, description: dict[str, Any], arrays: dict[str, Array]
-) -> _Counted:
+) -> _ReadOut:
     """Return the counts of a first-order model; ValueError where there can be none."""
     stored = description.get("parameters")
     parameters: dict[str, Any] = stored if isinstance(stored, dict) else {}
@@ -244,4 +245,8 @@ def _counted(
     if counts.classes.size == 0 or "held" in description:
         msg = f"{path} has learned no class, or too few rows to fix its encoding. Learn more rows and save it again."
         raise ModelFileError(msg)
+    if parameters.get("readout", "filter") != "filter":  # files say "auto" only where it is "bayes"
+        read_out = BayesScorer(counts)
+        temperature *= read_out.temperature_unit
+        return _Linear(LinearWeights(counts.classes, read_out.weights(), read_out.intercept, temperature))
     return _Counted(counts, count_decay_of(decay, counts), temperature)

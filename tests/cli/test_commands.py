@@ -160,9 +160,9 @@ def test_what_like_fixes_cannot_be_given_beside_it(data, model, tmp_path, option
     like = ["train", data, "-t", "label", "-o", tmp_path / "new.fly", "--like", model]
     assert named in run(*like, *options, code=2, env={"COLUMNS": "300"})
     assert not (tmp_path / "new.fly").exists()
-    run(*like, "--decay", "0.9")
+    run(*like, "--decay", "0.9", "--readout", "bayes")
     loaded = flybloom.load(tmp_path / "new.fly")
-    assert loaded.decay == 0.9
+    assert (loaded.decay, loaded.readout_) == (0.9, "bayes")
     assert_same_model(loaded, flybloom.load(model))
 
 

@@ -60,6 +60,7 @@ WRONG_OPTIONS = [
     (["--jobs", "0"], "expected a number of threads"),
     (["--kind", "trees"], "'--kind'"),
     (["--kind", "pairs", "--decay", "0.5"], "--kind pairs does not go with --decay"),
+    (["--kind", "pairs", "--readout", "bayes"], "--kind pairs does not go with --readout"),
     (["--alpha", "0.1"], "--kind classes does not go with --alpha"),
     (["--kind", "pairs", "--alpha", "0"], "--alpha: expected a number above 0"),
     (["--kind", "novelty"], "this model learns without labels. Leave out --target; --exclude"),
@@ -187,7 +188,9 @@ def test_every_kind_does_what_it_can():
     assert "Expected a model that learns" in run("learn", "small.fly", "rows.csv", "-t", "label", code=4)
     assert "also an input" in run("export", "pairs.fly", "-o", "pairs.fly", code=1)
     for model in ("model.fly", "usual.fly", "open.fly", "best.fly", "small.fly"):
-        assert "Expected a model of `flybloom train --kind pairs`" in run("export", model, "-o", "x.fly", code=4)
+        assert "Expected a model of `flybloom train` with --kind pairs or --readout bayes" in run(
+            "export", model, "-o", "x.fly", code=4
+        )
     assert "Expected models of one kind" in run("merge", "model.fly", "pairs.fly", "-o", "x.fly", code=5)
     assert "Expected a FlyBloomClassifier" in run("report", "usual.fly", "-d", "rows.csv", "-t", "label", code=4)
     told = json.loads(run("report", "pairs.fly", "-d", "rows.csv", "-t", "label", "--json"))

@@ -30,6 +30,7 @@ class Kind(NamedTuple):
 
 KINDS = [
     Kind("classes", FlyBloomClassifier, {}),
+    Kind("classes read by Bayes", FlyBloomClassifier, {"readout": "bayes"}),
     Kind("novelty", FlyBloomNovelty, {}),
     Kind("novelty that recovers", FlyBloomNovelty, {"recovery": 24}, has_order=True),
     Kind("pairs", FlyRidgeClassifier, {}),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 ESTIMATORS = {Kind.CLASSES: "FlyBloomClassifier", Kind.PAIRS: "FlyRidgeClassifier", Kind.NOVELTY: "FlyBloomNovelty"}
 FOR_KINDS = {  # settings that not every kind has
     "decay": (Kind.CLASSES, Kind.NOVELTY),
+    "readout": (Kind.CLASSES,),
     "alpha": (Kind.PAIRS,),
     "class_weight": (Kind.CLASSES, Kind.PAIRS),
     "contamination": (Kind.NOVELTY,),

@@ -47,6 +47,14 @@ class LabelKind(StrEnum):
     NUMBER = "number"
 
 
+class ReadOut(StrEnum):
+    """How labels are read from counts by class."""
+
+    AUTO = "auto"
+    FILTER = "filter"
+    BAYES = "bayes"
+
+
 class Weight(StrEnum):
     """How classes are weighed."""
 

@@ -24,6 +24,7 @@ from flybloom.core.encoding.encoding import MAX_WEIGHED, AutoEncoding, Wanted
 from flybloom.core.encoding.step import Plan
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import (
+    AUTO_COMPONENTS,
     AUTO_CONNECTIONS,
     AUTO_WINNERS,
     WINDOW_CONNECTIONS,
@@ -227,13 +228,13 @@ class Recipe:
         encoder = self.encoding.tabled(encoder, sums_of)  # tells how many columns there are
         encoding = self.encoding.resolved(encoder.n_outputs, is_sparse=is_sparse)
         n_columns = encoding.n_columns(encoder.n_outputs)
-        most, most_winners = AUTO_CONNECTIONS, AUTO_WINNERS
+        most_components, most, most_winners = AUTO_COMPONENTS, AUTO_CONNECTIONS, AUTO_WINNERS
         if is_sparse and isinstance(self.encoding, AutoEncoding) and encoder.n_features > MAX_WEIGHED:
-            most, most_winners = self.sizes.most_of_text
+            most_components, most, most_winners = self.sizes.of_text
         elif encoding.grid_shape is not None:
             most = WINDOW_CONNECTIONS
         sizes = self.sizes.for_features(  # refused before any work
-            encoder.n_features, n_columns, n_rows, most, most_winners
+            encoder.n_features, n_columns, n_rows, most, most_winners, most_components
         )
         with _kernels.float_mode.SmallFloatsKept():
             fitted = encoding.fitted(encoder, sums_of)

@@ -323,9 +323,10 @@ class BestWindow(StreamFollower):
                 f"Got {self.n_rows!r} instead."
             )
             raise ValueError(msg)
-        if not isinstance(self.model, FlyBloomClassifier) or self.model.class_weight is not None:
+        model = self.model
+        if not isinstance(model, FlyBloomClassifier) or model.class_weight is not None or model.readout == "bayes":
             msg = (
-                "BestWindow needs a FlyBloomClassifier without class_weight. "
+                'BestWindow needs a FlyBloomClassifier without class_weight, read by filters (readout="filter"). '
                 f"Got {self.model!r} instead. Use SlidingWindow for other models."
             )
             raise TypeError(msg)
@@ -364,6 +365,7 @@ class BestWindow(StreamFollower):
         with model.reading_learned() as learned:
             hasher = learned.hasher
             learned.counts.unit.require_whole("compare windows")
+            model.readout = "filter" if model.readout_ != "filter" else model.readout  # windows are compared by filters
             rivals = Rivals.begin(self._limits(), hasher.n_components, hasher.n_winners, self.judged_rows)
             model = model.with_learned(learned._replace(counts=learned.counts.minus(learned.counts)))
         is_learned = block.weights > 0

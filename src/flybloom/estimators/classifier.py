@@ -9,17 +9,22 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Novelty, Scaling, Size, WantedUnit, WarmUp, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import known_codes
-from flybloom.core.hashing.sizes import AUTO_COMPONENTS
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.encoding import MAX_WEIGHED, AutoEncoding, Wanted
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.hashing.sizes import AUTO_COMPONENTS, BayesSizes, Sizes
 from flybloom.core.readout import explanation, filters, similarity
 from flybloom.core.readout.capacity import fullness
 from flybloom.core.readout.certificate import LinearReading
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
+from flybloom.core.readout.complement_bayes import BayesScorer, left_out_scores
 from flybloom.core.readout.decay import AUTO, count_decay_of, decay_of
 from flybloom.core.readout.leave_one_out import FollowingLeaveOneOut, LeaveOneOut
 from flybloom.core.readout.scorer import Scorer
@@ -28,18 +33,21 @@ from flybloom.core.recipe import Learned
 from flybloom.estimators.base import HASH_PARAMETERS
 from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
-from flybloom.estimators.novelty_scores import NoveltyScores, ScoredRows
+from flybloom.estimators.frozen import FrozenClassifier
+from flybloom.estimators.novelty_scores import NoveltyScores, ReadRows, ScoredRows
 from flybloom.estimators.releasing import Releasing
 from flybloom.exceptions import SaturationWarning
 
 FILTERS = ("filters", "familiarity")
-SCORES = ("novelty", "familiarity")
+SCORES = ("novelty", "familiarity", "score")
+BAYES, FILTER = "bayes", "filter"
 
 CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
     **HASH_PARAMETERS,
     "warm_up": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
     "decay": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
     "class_weight": [StrOptions({"balanced"}), dict, None],
+    "readout": [StrOptions({AUTO, BAYES, FILTER})],
     "temperature": [Interval(Real, 0, None, closed="neither")],
     "weight_unit": WEIGHT_UNIT,
 }
@@ -64,21 +72,21 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
 
         - If int, exactly that many.
         - If float, that multiple of the number of features.
-        - If "auto", 32768.
+        - If "auto", 32768; 131072 for sparse rows of more than 1024 features, as texts are.
 
     n_connections : int, float or "auto", default="auto"
         How many features each component sums, s in the paper.
 
         - If int, exactly that many.
         - If float, that share of the features, at least one.
-        - If "auto", half of the features, at most 64; 6 of sparse rows of more than 1024 features, as texts are.
+        - If "auto", half of the features, at most 64; 3 of such sparse rows.
 
     n_winners : int, float or "auto", default="auto"
         How many components win in each row, rho in the paper.
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
-        - If "auto", 128 (256 for such sparse rows), or a quarter of the components where that is less.
+        - If "auto", 128 (384 for such sparse rows), or a quarter of the components where that is less.
 
     decay : float or "auto", default="auto"
         How fast a filter forgets that a component is new, c in the paper, above 0 and up to 1: a component that won n
@@ -87,10 +95,22 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         ``11.3 / 2**(1.5 b)``, at most 0.6, for b binary digits in the mean over counts that are not zero. ``decay_``
         says what it is now.
 
+    readout : {"auto", "filter", "bayes"}, default="auto"
+        How labels, scores and probabilities are read from the counts. It may be changed after fit.
+
+        - If "filter", by the paper's filters: the class to which the row is least novel.
+        - If "bayes", by complement naive Bayes: each winner speaks for a class by the logarithm of its wins over those
+          in other classes. That is better where most components have won in most classes, as with texts.
+        - If "auto", "bayes" for sparse rows of more than 1024 features with ``encoding="auto"``, otherwise "filter";
+          ``readout_`` says which. With "filter", such rows have sizes that suit it: 32768 components of 6 features
+          each, of which 256 win.
+
+        Whatever it is, `novelty`, ``filters_`` and `class_similarity` are those of the filters.
+
     class_weight : "balanced", dict or None, default=None
         How many rows each row of a class counts as when scoring: a component that won n times in a class of weight w
         has the weight ``(1 - decay)**(n * w)`` there. Without weights large classes are favoured, because their counts
-        are larger. It may be changed after fit. With a decay of 1 it changes nothing.
+        are larger. It may be changed after fit. With a decay of 1 filters do not change.
 
         - If "balanced", ``n / (n_classes * class_count_)`` for n rows in all, so that all classes count the same. It
           follows from the rows that the model holds when it scores, so also after `partial_fit` and `forget`.
@@ -133,8 +153,9 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         Models add up if they have the same one; ``weight_unit_`` says which.
 
     temperature : float, default=0.1
-        What the novelties are divided by before the softmax of `predict_proba`. Smaller is more confident; the paper's
-        softmax has 1, which is nearly flat. It may be changed after fit.
+        What the novelties are divided by before the softmax of `predict_proba`; with ``readout="bayes"``, four times
+        the mean of what winners say. Smaller is more confident; the paper's softmax has 1, which is nearly flat. It may
+        be changed after fit.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the connections, and of the choice between classes that tie. An int is used as it is and makes the model
@@ -163,6 +184,9 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
 
     decay_ : float
         The decay that is used now; derived.
+
+    readout_ : str
+        How labels are read from the counts, "filter" or "bayes"; derived.
 
     filters_ : ndarray of shape (n_classes, n_components_)
         The paper's filters, ``(1 - decay_)**counts_``, or what `class_weight` makes of them, and
@@ -235,6 +259,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         n_connections: Size = "auto",
         n_winners: Size = "auto",
         decay: float | Literal["auto"] = "auto",
+        readout: Literal["auto", "filter", "bayes"] = "auto",
         class_weight: ClassWeight = None,
         signed: bool = True,
         encoding: Any = "auto",
@@ -249,6 +274,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         self.n_connections = n_connections
         self.n_winners = n_winners
         self.decay = decay
+        self.readout = readout
         self.class_weight = class_weight
         self.signed = signed
         self.encoding = encoding
@@ -373,7 +399,46 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
             hasher.for_each_block(rows, score, self.n_jobs)
         return result
 
-    def explain(self, X: Any, labels: Any = None, *, kind: Literal["novelty", "familiarity"] = "novelty") -> Array:
+    def leave_one_out_decision(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:
+        """Return the scores of learned rows, each as if it alone had not been learned: minus its novelty, or by Bayes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned.
+        y : array-like of shape (n_samples,)
+            The labels they were learned with.
+        shared_encoding : bool, default=False
+            See `leave_one_out_novelty`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The scores; columns as in ``classes_``.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = FlyBloomClassifier(encoding="bins", readout="bayes", random_state=0).fit(X, y)
+        >>> left_out = model.classes_[model.leave_one_out_decision(X, y).argmax(axis=1)]
+        >>> bool((left_out == y).mean() < model.score(X, y))
+        True
+        """
+        with self.scoring(X) as (rows, learned):
+            if self._readout_of(learned.hasher) == FILTER:
+                return -self.leave_one_out_novelty(X, y, shared_encoding=shared_encoding)
+            self._require_own_encoding(learned.hasher, shared_encoding)
+            counts: Any = learned.counts
+            counts.unit.require_whole("leave rows out")
+            codes = known_codes(check_labels(y, rows.shape[0]), counts.classes)
+            winners = learned.hasher.winners(rows, self.n_jobs, ordered=False)
+            return left_out_scores(counts, self.class_weight, winners, codes)
+
+    def explain(
+        self, X: Any, labels: Any = None, *, kind: Literal["novelty", "familiarity", "score"] = "novelty"
+    ) -> Array:
         """Return the share of each feature in the score of each row for a class.
 
         The novelty of a row is the mean weight of its winners. Each winner's part goes to the features that lifted its
@@ -385,13 +450,15 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
             The rows.
         labels : label or array-like of shape (n_samples,), default=None
             The class that each row is scored for, or one class for all rows. None takes the predicted one.
-        kind : {"novelty", "familiarity"}, default="novelty"
-            Which score is divided: the novelty, or one minus it. The latter shows what speaks for the class.
+        kind : {"novelty", "familiarity", "score"}, default="novelty"
+            What is divided: the novelty; one minus it, which shows what speaks for the class; or the sum over winners
+            that ``readout="bayes"`` decides by.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            Rows add up to ``novelty(X)`` for the class, or to one minus it, up to rounding.
+            Rows add up to ``novelty(X)`` for the class, to one minus it, or to the score less what is added to it for
+            all rows alike; up to rounding.
 
         Examples
         --------
@@ -410,15 +477,24 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
             result = np.empty((rows.shape[0], hasher.encoder.n_features))
             wanted = None if labels is None else np.broadcast_to(np.asarray(labels), rows.shape[0])
             given = None if wanted is None else known_codes(wanted, counts.classes)
-            scorer = self._scorer(rows.shape[0] if given is None else 0, counts)
+            read_out = self._read_out(learned, rows.shape[0] if given is None else 0)
+            is_score = kind == "score"
+            if is_score and not isinstance(read_out, BayesScorer):
+                msg = (
+                    'Only readout="bayes" has scores beside the novelty. Got "filter" instead. Use kind="familiarity".'
+                )
+                raise ValueError(msg)
             table, weights = self.weight_table(counts)
+            if isinstance(read_out, BayesScorer) and is_score:
+                table, weights = explanation.own_places(read_out.weights())
 
             def divide(block: slice, winners: Winners) -> None:
-                codes = scorer.most_familiar(winners, hasher.projection.seed) if given is None else given[block]
+                codes = read_out.most_familiar(winners, hasher.projection.seed) if given is None else given[block]
                 encoded = hasher.encoder.encode_dense(rows[block])
                 shares = explanation.feature_shares(
                     encoded, winners, codes, connections, signs, table, weights, of_familiarity=kind == "familiarity"
                 )
+                shares = shares * winners.shape[1] if is_score else shares  # a sum over winners, no mean
                 result[block] = hasher.encoder.traced_back(shares)
 
             hasher.for_each_block(rows, divide, self.n_jobs)
@@ -471,10 +547,17 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         Returns
         -------
         LinearReading
-            The filters, and what `predict` does with winners.
+            The weights, and what `predict` does with winners.
         """
         counts: Any = learned.counts
-        scorer, seed = self._scorer(n_rows, counts), learned.hasher.projection.seed
+        scorer, seed = self._read_out(learned, n_rows), learned.hasher.projection.seed
+        if isinstance(scorer, BayesScorer):
+            return LinearReading(
+                lambda winners: scorer.most_familiar(winners, seed),
+                -scorer.weights().astype(np.float64),
+                -scorer.intercept,
+                2.0**-48,  # sums of the weights are exact; what is added in the end is rounded
+            )
         table, weights = self.weight_table(counts)
         rounding = (counts.n_winners + 16) * 2.0**-50  # of sums of positive terms, with what counts as a tie
         return LinearReading(
@@ -484,8 +567,47 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
             rounding,
         )
 
+    def _freezes(self) -> bool:
+        """Return whether there are weights to freeze; refuse for filters, whose sums depend on the order of winners."""
+        if self.readout_ != BAYES:
+            msg = (
+                'Filters need their counts to predict. Set readout="bayes" to freeze the model, write it as ONNX '
+                "(flybloom.export.to_onnx), or save it: flybloom.predictor reads files of counts as well."
+            )
+            raise AttributeError(msg)
+        return True
+
+    @available_if(_freezes)  # type: ignore[untyped-decorator]
+    def freeze(self) -> FrozenClassifier:
+        """Return a classifier that only predicts, and predicts the same; for ``readout="bayes"``.
+
+        Returns
+        -------
+        FrozenClassifier
+            How to hash, and the weights; `class_weight` and `temperature` are fixed by it.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = FlyBloomClassifier(readout="bayes", random_state=0).fit(X, y)
+        >>> bool((model.freeze().predict(X) == model.predict(X)).all())
+        True
+        """
+        with self.reading_learned() as learned:
+            counts: Any = learned.counts
+            read_out = BayesScorer(counts, self.class_weight)
+            temperature = float(self.temperature) * read_out.temperature_unit
+            frozen = FrozenClassifier(self.n_jobs)
+            return frozen.with_weights(
+                learned.hasher, counts.classes, read_out.weights(), read_out.intercept, temperature
+            )
+
     def _look_at(self, learned: Learned, *, anew: bool = False) -> None:
         """Warn, once for each fit, where filters can hardly tell classes apart, and say what to do."""
+        if self._readout_of(learned.hasher) != FILTER:
+            return
         if anew:
             self.__dict__.pop("_has_warned", None)
         counts: Any = learned.counts
@@ -514,6 +636,20 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         return decay_of(self.decay, self._handed_out("decay_"))
 
     @property
+    def readout_(self) -> str:
+        """How labels are read from the counts, "filter" or "bayes"."""
+        return self._readout_of(self._of_hasher("readout_"))
+
+    @property
+    def _sizes_type(self) -> type[Sizes]:  # type: ignore[override]
+        """Which sizes "auto" comes to; those of texts go with how they are read."""
+        return Sizes if self.readout == FILTER else BayesSizes
+
+    def _readout_of(self, hasher: Hasher) -> str:
+        """Return how labels are read."""
+        return resolved_readout(self.readout, self._encoding, hasher.encoder)
+
+    @property
     def filters_(self) -> Array:
         """The paper's filters, of the shape of ``counts_``; derived from it."""
         with self._reading_counts() as counts:
@@ -532,6 +668,20 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         with self.scoring(X) as (rows, learned):
             counts: Any = learned.counts
             yield ScoredRows(rows, learned.hasher, counts.classes, self._scorer(rows.shape[0], counts))
+
+    @contextmanager
+    def _reading_out(self, X: Any) -> Iterator[ReadRows]:
+        """Give the rows, what hashes them and what labels are read by."""
+        with self.scoring(X) as (rows, learned):
+            counts: Any = learned.counts
+            yield ReadRows(rows, learned.hasher, counts.classes, self._read_out(learned, rows.shape[0]))
+
+    def _read_out(self, learned: Learned, n_rows: int) -> Scorer | BayesScorer:
+        """Return what makes labels of so many rows."""
+        counts: Any = learned.counts
+        if self._readout_of(learned.hasher) == FILTER:
+            return self._scorer(n_rows, counts)
+        return BayesScorer(counts, self.class_weight, n_rows * counts.n_winners)
 
     def _scorer(self, n_rows: int, counts: ClassCounts) -> Scorer:
         """Return what scores so many rows; with class weights, always by the table of counts."""
@@ -557,6 +707,14 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         decay, weights = count_decay_of(self.decay, counts), self._class_weights(counts)
         bits = step_bits(decay, int(counts.class_count.max(initial=0)), weights)
         return coarse(counts.table, bits), table_by_class(decay, counts.class_count, weights, bits)
+
+
+def resolved_readout(readout: str, wanted: Wanted, encoder: Encoder) -> str:
+    """Return how labels are read: "auto" is told by rows that were sparse, so that they are hashed as they come."""
+    if readout != AUTO:
+        return readout
+    is_text = isinstance(wanted, AutoEncoding) and not encoder.steps and encoder.n_features > MAX_WEIGHED
+    return BAYES if is_text else FILTER
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

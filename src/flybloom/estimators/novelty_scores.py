@@ -1,21 +1,44 @@
-"""What follows from how novel rows are to classes: labels, scores and probabilities."""
+"""What follows from a read-out of counts, by novelty or otherwise: labels, scores and probabilities."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.special import softmax
 
-from flybloom._internal.typing import Array, Features, Novelty, Winners
+from flybloom._internal.typing import Array, Codes, Features, Novelty, Winners
 from flybloom.core import _kernels
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.scorer import Scorer
 
 
+class ReadOut(Protocol):
+    """What makes labels and scores of winners."""
+
+    @property
+    def temperature_unit(self) -> float:
+        """What the temperature of probabilities is multiplied by: scores may be sums."""
+
+    def scores(self, winners: Winners, out: Array | None = None) -> Array:
+        """Return how much each row belongs to each class; larger is better."""
+
+    def most_familiar(self, winners: Winners, seed: int) -> Codes:
+        """Return the class of each row."""
+
+
+class ReadRows(NamedTuple):
+    """Rows on their way to labels and scores."""
+
+    rows: Features  # checked
+    hasher: Hasher
+    classes: Array
+    read_out: ReadOut
+
+
 class ScoredRows(NamedTuple):
-    """Rows on their way to scores."""
+    """Rows on their way to novelties."""
 
     rows: Features  # checked
     hasher: Hasher
@@ -33,8 +56,12 @@ class NoveltyScores:
         """Give the rows, what hashes and what scores them, which stay as they are until the end of the with block."""
         raise NotImplementedError
 
+    def _reading_out(self, X: Any) -> AbstractContextManager[ReadRows]:
+        """Give the same with what labels are read by; novelty, unless a subclass knows better."""
+        return self._scoring_by_novelty(X)  # type: ignore[return-value]
+
     def predict(self, X: Any) -> Array:
-        """Return the class to which each row is least novel.
+        """Return the class to which each row is least novel, or of the largest score where that is the read-out.
 
         Classes that tie are chosen between by a hash of the seed and the row's winners: as if at random, but always the
         same for the same row.
@@ -49,11 +76,11 @@ class NoveltyScores:
         ndarray of shape (n_samples,)
             The labels.
         """
-        with self._scoring_by_novelty(X) as (rows, hasher, classes, scorer):
+        with self._reading_out(X) as (rows, hasher, classes, read_out):
             codes, seed = np.empty(rows.shape[0], np.int64), hasher.projection.seed
 
             def decide(block: slice, winners: Winners) -> None:
-                codes[block] = scorer.most_familiar(winners, seed)
+                codes[block] = read_out.most_familiar(winners, seed)
 
             hasher.for_each_block(rows, decide, self.n_jobs)
         return np.asarray(classes[codes])
@@ -91,17 +118,18 @@ class NoveltyScores:
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Minus the novelty; for two classes, the novelty to the first minus that to the second.
+            Minus the novelty, or what else the read-out says; for two classes, that of the second minus that of the
+            first.
         """
-        novelty = self.novelty(X)
-        if novelty.shape[1] == 2:  # noqa: PLR2004
+        scores, _ = self._scores(X)
+        if scores.shape[1] == 2:  # noqa: PLR2004
             with _kernels.float_mode.SmallFloatsKept():
-                difference: Array = novelty[:, 0] - novelty[:, 1]
+                difference: Array = scores[:, 1] - scores[:, 0]
             return difference
-        return -novelty
+        return scores
 
     def predict_proba(self, X: Any) -> Array:
-        """Return a probability for each class: the softmax of minus the novelty over the temperature.
+        """Return a probability for each class: the softmax of the scores over the temperature.
 
         Parameters
         ----------
@@ -113,5 +141,17 @@ class NoveltyScores:
         ndarray of shape (n_samples, n_classes)
             Rows sum to 1; columns as in ``classes_``.
         """
+        scores, temperature_unit = self._scores(X)
         with _kernels.float_mode.SmallFloatsKept():
-            return np.asarray(softmax(self.novelty(X) / -self.temperature, axis=1))
+            return np.asarray(softmax(scores / (self.temperature * temperature_unit), axis=1))
+
+    def _scores(self, X: Any) -> tuple[Array, float]:
+        """Return how much each row belongs to each class, and what the temperature is to be multiplied by."""
+        with self._reading_out(X) as (rows, hasher, classes, read_out):
+            result = np.empty((rows.shape[0], classes.size))
+
+            def score(block: slice, winners: Winners) -> None:
+                read_out.scores(winners, result[block])
+
+            hasher.for_each_block(rows, score, self.n_jobs)
+            return result, read_out.temperature_unit

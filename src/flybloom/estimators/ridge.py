@@ -20,7 +20,6 @@ from flybloom.core.readout.certificate import LinearReading
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.judged_rows import FEW_ROWS, JudgedRows
 from flybloom.core.readout.ridge import Ridge, solve
-from flybloom.core.readout.weight_table import WeightTable
 from flybloom.core.recipe import Block, Learned
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.certified import Certified
@@ -321,10 +320,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
             ridge, shift = self._solution(counts), self._shift(counts)
             wanted = None if labels is None else np.broadcast_to(np.asarray(labels), rows.shape[0])
             given = None if wanted is None else known_codes(wanted, counts.classes)
-            m, n_classes = ridge.weights.shape
-            places = np.repeat(np.arange(m)[:, None], n_classes, axis=1)  # each component finds its own weight
-            starts, lasts = np.arange(n_classes) * m, np.full(n_classes, m - 1)
-            table = WeightTable(ridge.weights.T.astype(np.float64).ravel(), starts, lasts)
+            places, table = explanation.own_places(ridge.weights)
 
             def divide(block: slice, winners: Winners) -> None:
                 codes = ridge.scores(winners, shift).argmax(axis=1) if given is None else given[block]

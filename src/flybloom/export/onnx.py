@@ -84,7 +84,7 @@ def write_model(graph: Graph, model: Any, X: Value, dtype: str) -> dict[str, Val
             "instead. Export the model inside it, such as model.best_estimator_."
         )
         raise TypeError(msg)
-    if isinstance(model, FlyRidgeClassifier):
+    if hasattr(model, "freeze"):  # it adds up weights
         model = model.freeze()
     hasher = model.to_parts().hasher
     won = winners(graph, hasher, X, dtype)

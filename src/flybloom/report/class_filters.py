@@ -38,7 +38,8 @@ class ClassFilters:
 
     def explain(self, X: Any, labels: Array) -> Array:
         """Return how much each feature speaks for a class."""
-        shares: Array = self._model.explain(X, labels, kind="familiarity")
+        kind = "score" if self._model.readout_ == "bayes" else "familiarity"
+        shares: Array = self._model.explain(X, labels, kind=kind)
         return shares
 
     def penalty(self) -> None:

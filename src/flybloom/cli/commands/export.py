@@ -56,7 +56,8 @@ def command(
     else:
         msg = (
             f"{model} is a {type(loaded).__name__}, which needs its counts to predict. "
-            "Expected a model of `flybloom train --kind pairs`. With --format onnx, other classifiers can be written."
+            "Expected a model of `flybloom train` with --kind pairs or --readout bayes. "
+            "With --format onnx, other classifiers can be written."
         )
         raise ModelFileError(msg)
     facts: dict[str, Any] = {"model": str(output)}

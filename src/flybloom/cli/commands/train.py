@@ -29,6 +29,7 @@ from flybloom.cli.options import (
     LabelType,
     MaxCategories,
     Output,
+    ReadOut,
     ScalingOption,
     Source,
     TargetIfAny,
@@ -78,6 +79,9 @@ def command(
             "(classes), or is 0.4 (novelty).",
         ),
     ] = None,
+    readout: Annotated[
+        ReadOut, typer.Option(help="Of classes: read by filters, or by bayes, which suits texts and is auto for them.")
+    ] = ReadOut.AUTO,
     alpha: Annotated[
         str, typer.Option(help="Of pairs: how strongly weights are shrunk, such as 0.01; gcv finds out.")
     ] = "gcv",
@@ -131,6 +135,7 @@ def command(
         "n_connections": size(connections, "--connections"),
         "n_winners": size(winners, "--winners"),
         **({} if decay is None else {"decay": decay}),
+        "readout": readout.value,
         "alpha": _alpha(alpha),
         "class_weight": None if class_weight is None else class_weight.value,
         "contamination": "auto" if contamination is None else contamination,

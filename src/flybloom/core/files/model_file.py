@@ -176,7 +176,10 @@ def restore(kind: Any, description: dict[str, Any], arrays: dict[str, Array], ma
         hasher, arrays = hasher_of(description, arrays, max_memory)
         if isinstance(getattr(model, "encoding", None), Encoder):  # fitted beforehand
             model.encoding = hasher.encoder
-    return model.from_parts(hasher, description, arrays)
+    restored = model.from_parts(hasher, description, arrays)
+    if "readout" not in description["parameters"] and getattr(restored, "readout_", "filter") != "filter":
+        restored.readout = "filter"  # it was saved before there was any other
+    return restored
 
 
 def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any], facts: dict[str, Any]) -> int:

@@ -13,7 +13,7 @@ from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.files.registry import estimator_of
 
 MAX_JOBS = 4096
-LATER = {"encoding": "auto", "warm_up": "auto", "weight_unit": "auto", "max_seconds": None}
+LATER = {"encoding": "auto", "warm_up": "auto", "weight_unit": "auto", "readout": "auto", "max_seconds": None}
 """Parameters that files do not mention where they are as usual, so that older versions read the file."""
 
 
@@ -22,8 +22,9 @@ def parameters_to_json(model: Any) -> dict[str, Any]:
     parameters = {name: _plain(name, value) for name, value in model.get_params(deep=False).items()}
     if "random_state" in parameters and not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = model.seed_
+    is_read_by_filters = getattr(model, "readout_", "filter") == "filter"  # as every file was that does not say so
     for name, usual in LATER.items():
-        if name in parameters and parameters[name] == usual:
+        if name in parameters and parameters[name] == usual and (name != "readout" or is_read_by_filters):
             del parameters[name]
     class_weight = parameters.pop("class_weight", None)  # not written if None, so that older versions read the file
     if isinstance(class_weight, dict):

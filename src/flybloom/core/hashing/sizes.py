@@ -11,6 +11,7 @@ import numpy as np
 AUTO_COMPONENTS = 32768
 AUTO_CONNECTIONS = 64
 TEXT_CONNECTIONS, TEXT_WINNERS = 6, 256  # few of the many features of a row are there, and each is to be told apart
+BAYES_COMPONENTS, BAYES_CONNECTIONS, BAYES_WINNERS = 131_072, 3, 384  # the same where shares of wins are read
 WINDOW_CONNECTIONS = 24
 AUTO_WINNERS = 128
 PAIR_COMPONENTS = (1024, 2048, 4096)
@@ -31,7 +32,7 @@ class Sizes:
     n_winners: Any = "auto"
 
     needs_n_rows: ClassVar[bool] = False  # whether sizes follow the number of rows as well
-    most_of_text: ClassVar[tuple[int, int]] = TEXT_CONNECTIONS, TEXT_WINNERS
+    of_text: ClassVar[tuple[int, int, int]] = AUTO_COMPONENTS, TEXT_CONNECTIONS, TEXT_WINNERS
 
     def for_features(
         self,
@@ -40,16 +41,17 @@ class Sizes:
         n_rows: int | None = None,  # noqa: ARG002
         most_connections: int = AUTO_CONNECTIONS,
         most_winners: int = AUTO_WINNERS,
+        auto_components: int = AUTO_COMPONENTS,
     ) -> tuple[int, int, int]:
         """Return m, s and rho for so many features: ints as they are, floats as multiples or shares, at least one.
 
         What does not fit the features is refused. Where an encoding makes more or fewer columns of the features,
-        connections are counted in these. "auto" takes half of them, and at most `most_connections`; and at most
-        `most_winners`.
+        connections are counted in these. "auto" takes half of them, and at most `most_connections`; at most
+        `most_winners`; and `auto_components`.
         """
         n_hashed = n_features if n_columns is None else n_columns
         m, s, rho = self.n_components, self.n_connections, self.n_winners
-        m = AUTO_COMPONENTS if m == "auto" else max(1, round(m * n_features)) if isinstance(m, FLOATS) else int(m)
+        m = auto_components if m == "auto" else max(1, round(m * n_features)) if isinstance(m, FLOATS) else int(m)
         if s == "auto":
             s = max(1, min(round(n_hashed / 2), most_connections))
         s = max(1, round(s * n_hashed)) if isinstance(s, FLOATS) else int(s)
@@ -70,10 +72,17 @@ class Sizes:
 
 
 @dataclass(frozen=True)
+class BayesSizes(Sizes):
+    """Sizes for counts of which shares are read: many components for sparse rows of many features."""
+
+    of_text = BAYES_COMPONENTS, BAYES_CONNECTIONS, BAYES_WINNERS
+
+
+@dataclass(frozen=True)
 class PairSizes(Sizes):
     """Sizes for pairs of winners, which cost the square of the components: few for few rows, and many winners."""
 
-    most_of_text = PAIR_CONNECTIONS, MAX_PAIR_WINNERS
+    of_text = AUTO_COMPONENTS, PAIR_CONNECTIONS, MAX_PAIR_WINNERS  # how many components follows from the rows
 
     @property
     def needs_n_rows(self) -> bool:  # type: ignore[override]
@@ -87,6 +96,7 @@ class PairSizes(Sizes):
         n_rows: int | None = None,
         most_connections: int = AUTO_CONNECTIONS,
         most_winners: int = AUTO_WINNERS,  # noqa: ARG002 - pairs have many anyway
+        auto_components: int = AUTO_COMPONENTS,  # noqa: ARG002
     ) -> tuple[int, int, int]:
         """Return m, s and rho for so many features and rows."""
         m, rho = self.n_components, self.n_winners

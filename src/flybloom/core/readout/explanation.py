@@ -33,6 +33,14 @@ def feature_shares(
     return shares
 
 
+def own_places(weights: Array) -> tuple[CountTable, WeightTable]:
+    """Return weights of shape (n_components, n_classes) as `feature_shares` takes them: each at its own place."""
+    m, n_classes = weights.shape
+    places = np.repeat(np.arange(m)[:, None], n_classes, axis=1)
+    starts, lasts = np.arange(n_classes) * m, np.full(n_classes, m - 1)
+    return places, WeightTable(weights.T.astype(np.float64).ravel(), starts, lasts)
+
+
 def class_profiles(
     counts: CountTable, class_count: Array, connections: Array, signs: Array, n_features: int, *, contrast: bool
 ) -> Array:

@@ -83,6 +83,16 @@ class Scorer:
             _kernels.lists.listed_novelty(winners, *self._lists, self._table, out)
         return out
 
+    def scores(self, winners: Winners, out: Array | None = None) -> Array:
+        """Return minus the novelty, in `out` if given."""
+        novelty = self.novelty(winners, out)
+        return np.negative(novelty, out=novelty)
+
+    @property
+    def temperature_unit(self) -> float:
+        """What the temperature of probabilities is multiplied by: a novelty is a mean, whatever the winners."""
+        return 1.0
+
     def most_familiar(self, winners: Winners, seed: int) -> Codes:
         """Return the class of least novelty of each row; ties are broken by a hash of the seed and the winners."""
         n_classes = self._counts.shape[1]

@@ -31,7 +31,13 @@ from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class
 from flybloom.core.readout.weight_table import MAX_LENGTH
 from flybloom.core.recipe import Learned
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, missing_attribute
-from flybloom.estimators.classifier import CLASSIFIER_PARAMETERS, FlyBloomClassifier
+from flybloom.estimators.classifier import (
+    BAYES,
+    CLASSIFIER_PARAMETERS,
+    FILTER,
+    FlyBloomClassifier,
+    resolved_readout,
+)
 from flybloom.estimators.learned_page import ShowsInside
 from flybloom.estimators.tuning.calibration import fitted_temperature
 from flybloom.estimators.tuning.grids import ALL_ENCODINGS, NAMES, Candidate, as_list, candidates, with_ways
@@ -63,25 +69,25 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
     n_components : int, float, list of these, "auto" or "paper", default="auto"
         Numbers of components to try, each as in `FlyBloomClassifier`.
 
-        - If "auto", 2048, 8192 and 32768.
+        - If "auto", 2048, 8192 and 32768; of texts 32768 and 131072, see `readout`.
         - If "paper", from 2 to 2048 times the number of features, in steps of 4: a long search for many features.
 
     n_connections : int, float, list of these, "auto" or "paper", default="auto"
         Numbers of connections to try.
 
-        - If "auto", a quarter, a half, once and twice what `FlyBloomClassifier` takes.
+        - If "auto", a quarter, a half, once and twice what `FlyBloomClassifier` takes; of texts 1, 2, 3 and 6.
         - If "paper", 0.1, 0.3 and 0.5 of the features.
 
     n_winners : int, float, list of these, "auto" or "paper", default="auto"
         Numbers of winners to try. Words leave out what exceeds half of the components.
 
-        - If "auto", 32, 64, 128 and 256.
+        - If "auto", 32, 64, 128 and 256; of texts 96, 192, 384 and 768.
         - If "paper", 8, 16, 32, 64, 128 and 256.
 
     decay : float, list of floats, "auto" or "paper", default="auto"
         Decays to try.
 
-        - If "auto", 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7 and 1.
+        - If "auto", 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7 and 1; "auto" alone where counts are read by Bayes.
         - If "paper", 0.2, 0.4, 0.6, 0.9 and 1.
 
     cv : "loo", int, cross-validation generator or iterable, default="loo"
@@ -94,6 +100,10 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
     scoring : str, callable or None, default=None
         A scorer's name or a function of (estimator, X, y). None is accuracy. A function is given an estimator that
         answers `predict`, `predict_proba`, `decision_function` and `novelty` for the test rows, with temperature 1.
+
+    readout : {"auto", "filter", "bayes"}, default="auto"
+        How labels are read from the counts, as in `FlyBloomClassifier`: by "bayes" for texts, sparse rows of more than
+        1024 features with ``encoding="auto"``, otherwise by "filter".
 
     class_weight : "balanced", dict or None, default=None
         How many rows each row of a class counts as when scoring, as in `FlyBloomClassifier`. "balanced" follows from
@@ -168,7 +178,7 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
     oof_novelty_ : ndarray of shape (n_samples, n_classes)
         Novelty of each row to each class in models of the best settings that have not seen the row. A row that
         several splits test gets the mean, one that none tests NaN; a class that a model has not met is infinitely
-        novel.
+        novel. Where counts are read by Bayes, minus the scores, in units of the temperature.
 
     oof_decision_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
         The same as `decision_function` puts it; derived.
@@ -231,6 +241,7 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         **{name: HASH_PARAMETERS[name] for name in ("scaling", "random_state", "n_jobs")},
         **{name: [*HASH_PARAMETERS[name], list, tuple] for name in WAYS},
         "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
+        "readout": CLASSIFIER_PARAMETERS["readout"],
         "class_weight": CLASSIFIER_PARAMETERS["class_weight"],
         "cv": ["cv_object", StrOptions({"loo"})],
         "scoring": [StrOptions(set(get_scorer_names())), callable, None],
@@ -247,6 +258,7 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         decay: Any = "auto",
         cv: Any = "loo",
         scoring: Any = None,
+        readout: Any = "auto",
         class_weight: ClassWeight = None,
         signed: Any = True,
         encoding: Any = "auto",
@@ -263,6 +275,7 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         self.decay = decay
         self.cv = cv
         self.scoring = scoring
+        self.readout = readout
         self.class_weight = class_weight
         self.signed = signed
         self.encoding = encoding
@@ -465,7 +478,7 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         For n rows, L classes and the largest m, s, rho and number of decays C that are tried, these are::
 
             4 n rho          the winners of one pair of m and s; three times where folds have encodings of their own
-            2 * 4 m L        the counts, and those of the best setting so far
+            2 * 4 m L        the counts, and those of the best setting so far; twice that where they are read by Bayes
             2 m s            the connections (4 bytes each from 2**15 features on; 8 more for sparse rows)
             2 * 8 n L        the held-out novelties, and those of the best setting so far
             8 n C            the predictions
@@ -488,16 +501,21 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         int
             Bytes.
         """
-        settings = candidates(self._checked_grid(), n_features)
+        encodings = [self._wanted(encoding) for encoding in self._encodings(is_sparse=sparse)]
+        grid, features = self._checked_grid(), Encoder(n_features)
+        settings = candidates(grid, n_features)
+        is_text = sparse and any(resolved_readout(AUTO, encoding, features) == BAYES for encoding in encodings)
+        by_bayes = self.readout == BAYES or (is_text and self.readout == AUTO)
+        if by_bayes:
+            settings += candidates(grid, n_features, None, BAYES, is_text=is_text)
         m, s, rho = (int(max(sizes)) for sizes in zip(*(setting[1:4] for setting in settings), strict=True))
         n_decays = len({setting.params["decay"] for setting in settings})
         n_threads = effective_n_jobs(self.n_jobs)
-        encodings = [self._wanted(encoding) for encoding in self._encodings(is_sparse=sparse)]
         # then each fold has winners of its own
         sees_labels = any(encoding.needs_labels for encoding in encodings) or self._uses_labels
         needed: int = (
             4 * n_samples * rho * (3 if sees_labels and self.scaling is None else 1)
-            + 8 * m * n_classes
+            + (16 if by_bayes else 8) * m * n_classes
             + m * s * ((2 if n_features < 2**15 else 4) + (8 if sparse else 0))
             + 16 * n_samples * n_classes
             + 8 * n_samples * n_decays
@@ -594,11 +612,13 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
             if self._sees_labels(encoder, encoding):
                 apart = [encoder_of(split.weights(weights)) for split in splits]
             n_columns = wanted.resolved(table.n_outputs, is_sparse=sparse.issparse(X)).n_columns(table.n_outputs)
-            grid = candidates(self._checked_grid(), encoder.n_features, n_columns)
+            readout = resolved_readout(self.readout, wanted, encoder)
+            is_text = resolved_readout(AUTO, wanted, encoder) == BAYES
+            grid = candidates(self._checked_grid(), encoder.n_features, n_columns, readout, is_text=is_text)
             for sign in signs:
                 hash_rows = partial(winners_of, X, seed, bool(sign), self.n_jobs)
                 each: list[HashRows] | None = None if apart is None else [partial(hash_rows, own) for own in apart]
-                ways.append(Way(partial(hash_rows, encoder), each))
+                ways.append(Way(partial(hash_rows, encoder), each, readout))
                 hashers.append(partial(hasher_of, seed, bool(sign), encoder))
                 grids.append(grid)
                 named.append({**shown, "signed": sign} if isinstance(self.signed, list | tuple) else shown)
@@ -639,6 +659,7 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
             **parameters,
             class_weight=self.class_weight,
             scaling=self.scaling,
+            readout=self.readout,
             temperature=temperature,
             random_state=learned.hasher.projection.seed,
             n_jobs=self.n_jobs,
@@ -699,6 +720,8 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         best_model = restore_inside(
             facts.get("inside"), {name: arrays[name] for name in arrays if name not in own}, FlyBloomClassifier
         )
+        if best_model.readout == FILTER:  # also of files from before there was any other
+            self.readout = FILTER
         settings, best = self._named(facts.get("settings")), facts.get("best")
         with best_model.reading_learned() as learned:
             n_classes = best_model.classes_.size

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flybloom.core.hashing.sizes import Sizes
+from flybloom.core.hashing.sizes import BAYES_COMPONENTS, BAYES_CONNECTIONS, BAYES_WINNERS, Sizes
 
 NAMES = ("decay", "n_components", "n_connections", "n_winners")  # sorted, as scikit-learn's grids are
 
@@ -14,6 +14,12 @@ AUTO_COMPONENTS = (2048, 8192, 32768)
 AUTO_CONNECTIONS = (1 / 4, 1 / 2, 1, 2)  # times what FlyBloomClassifier takes
 AUTO_WINNERS = (32, 64, 128, 256)
 AUTO_DECAYS = (0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0)  # as many as are scored together
+
+TEXT_SIZES = {
+    "n_components": (BAYES_COMPONENTS // 4, BAYES_COMPONENTS),
+    "n_connections": (1, 2, BAYES_CONNECTIONS, 2 * BAYES_CONNECTIONS),
+    "n_winners": (BAYES_WINNERS // 4, BAYES_WINNERS // 2, BAYES_WINNERS, 2 * BAYES_WINNERS),
+}
 
 # The ranges of the paper: m from 2d to 2048d, s up to d/2, rho from 8 to 256, c from 0.2 to 0.9, or 1.
 PAPER_COMPONENTS = (2, 8, 32, 128, 512, 2048)
@@ -34,12 +40,24 @@ class Candidate(NamedTuple):
     way: int = 0  # which of the encodings and signs
 
 
-def candidates(grid: dict[str, Any], n_features: int, n_columns: int | None = None) -> list[Candidate]:
+def candidates(
+    grid: dict[str, Any],
+    n_features: int,
+    n_columns: int | None = None,
+    readout: str = "filter",
+    *,
+    is_text: bool = False,
+) -> list[Candidate]:
     """Return the settings of a grid in the order of scikit-learn's ParameterGrid.
 
     Connections are counted in the columns that an encoding makes of the features. With the words "auto" and "paper", a
-    number of winners that exceeds half of the components is left out.
+    number of winners that exceeds half of the components is left out. By Bayes there is no decay to choose, and of
+    texts "auto" tries sizes around those that suit it.
     """
+    if readout == "bayes":
+        grid = {**grid, **({"decay": ["auto"]} if isinstance(grid["decay"], str) else {})}
+        tried = TEXT_SIZES if is_text else {}
+        grid = {name: tried.get(name, values) if values == "auto" else values for name, values in grid.items()}
     decays = _values(grid["decay"], AUTO_DECAYS, PAPER_DECAYS)
     return [
         Candidate({"decay": decay, "n_components": m, "n_connections": s, "n_winners": rho}, *sizes)

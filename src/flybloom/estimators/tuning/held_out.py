@@ -16,10 +16,12 @@ import numpy as np
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Weights, Winners
 from flybloom.core import _kernels
+from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import count_dtype
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit
 from flybloom.core.readout import filters
 from flybloom.core.readout.class_weight import ClassWeight, class_weights, left_out_weights
+from flybloom.core.readout.complement_bayes import BayesScorer, left_out_scores
 from flybloom.core.readout.weight_table import WeightTable, coarse, decay_table, step_bits, table_of_decays
 
 Score: TypeAlias = Callable[[Winners, Array, Array], None]  # of the winners of some rows, the rows, and where to write
@@ -113,6 +115,9 @@ class HeldOutCounts:
         How much each row counts.
     unit : WeightUnit
         What the weights are counted in; decays are those of one row.
+    readout : {"filter", "bayes"}, default="filter"
+        How counts are read. By Bayes there is no decay, and for novelty stand minus the scores in units of the
+        temperature.
     """
 
     def __init__(
@@ -125,7 +130,9 @@ class HeldOutCounts:
         n_jobs: int | None,
         weights: Weights | None = None,
         unit: WeightUnit = WHOLE_ROWS,
+        readout: str = "filter",
     ) -> None:
+        self.readout = readout
         self.winners = winners
         self.codes = codes
         self.weights = weights
@@ -161,6 +168,9 @@ class HeldOutCounts:
 
         A `class_weight` that is a dict has codes for labels; "balanced" follows from the rows that are left.
         """
+        if self.readout == "bayes":
+            likeliest = self._by_bayes(split, class_weight).argmin(axis=1)
+            return np.broadcast_to(likeliest, (len(decays), split.test.size))
         codes = np.empty((len(decays), split.test.size), np.int64)
         for chunk, score in self._scorers(split, decays, class_weight):
 
@@ -177,12 +187,36 @@ class HeldOutCounts:
 
     def novelty(self, split: Split, decay: float, class_weight: ClassWeight = None) -> Novelty:
         """Return the novelty of each test row to each class, infinite if it has no rows; call inside `without`."""
+        if self.readout == "bayes":
+            return self._by_bayes(split, class_weight)
         novelty = np.empty((split.test.size, self.class_count.size))
         ((_, score),) = self._scorers(split, [decay], class_weight)
 
         def work(block: slice) -> None:
             rows = split.test[block]
             score(np.ascontiguousarray(self.winners[rows, : self.n_winners]), rows, novelty[None, block])
+
+        for_each_block(work, split.test.size, VALUES_PER_ROW, self.n_jobs)
+        return novelty
+
+    def _by_bayes(self, split: Split, class_weight: ClassWeight) -> Novelty:
+        """Return minus the score of each test row for each class, infinite if it has no rows."""
+        classes = np.arange(self.class_count.size)
+        counts = ClassCounts(classes, split.class_count, self.counts, self.n_winners, self.unit)
+        scorer = BayesScorer(counts, class_weight, 0 if split.leaves_itself else split.test.size * self.n_winners)
+        novelty = np.empty((split.test.size, classes.size))
+
+        def work(block: slice) -> None:
+            rows = split.test[block]
+            winners = np.ascontiguousarray(self.winners[rows, : self.n_winners])
+            left = np.repeat(split.class_count[None], rows.size, axis=0)
+            if split.leaves_itself:
+                codes, leaves = self.codes[rows], self._leaves(split, rows)
+                left[np.arange(rows.size), codes] -= leaves
+                scores = left_out_scores(counts, class_weight, winners, codes, leaves)
+            else:
+                scores = scorer.scores(winners)
+            novelty[block] = np.where(left > 0, scores / -scorer.temperature_unit, np.inf)
 
         for_each_block(work, split.test.size, VALUES_PER_ROW, self.n_jobs)
         return novelty

@@ -58,6 +58,7 @@ class Way(NamedTuple):
 
     hash_rows: HashRows
     apart: list[HashRows] | None = None  # for each split, where each has an encoding of its own
+    readout: str = "filter"
 
 
 class Rows(NamedTuple):
@@ -86,6 +87,8 @@ class Task:
         Number of threads.
     class_weight : "balanced", dict or None
         How much each class counts, by code.
+    readout : {"filter", "bayes"}
+        How counts are read.
     """
 
     rows: Rows
@@ -94,6 +97,7 @@ class Task:
     seed: int
     n_jobs: int | None
     class_weight: ClassWeight = None
+    readout: str = "filter"
 
 
 def search(
@@ -110,6 +114,7 @@ def search(
         if n_done and max_seconds is not None and time.perf_counter() - start >= max_seconds:
             break
         way, some = ways[settings[group[0]].way], [settings[at] for at in group]
+        task = replace(task, readout=way.readout)
         if way.apart is None:
             part = search_hash(some, task, way.hash_rows)
         else:
@@ -123,6 +128,7 @@ def search(
         n_done += len(group)
         report(n_done, n)
     way, best_one = ways[settings[found.best].way], [settings[found.best]]
+    task = replace(task, readout=way.readout)
     if way.apart is not None:
         found.novelty = _novelty_apart(best_one, way.apart, task)
         found.counts = search_hash(best_one, _of_split(task, 0), way.hash_rows).counts
@@ -157,7 +163,8 @@ def search_hash(settings: list[Candidate], task: Task, hash_rows: HashRows) -> F
     splits = task.splits
     found = Found(np.full((len(settings), len(splits)), np.nan), np.zeros(len(settings)), np.zeros(len(settings)))
     rows, seed, n_jobs = task.rows, task.seed, task.n_jobs
-    for group, held_out, seconds in read_off(settings, splits, rows.codes, hash_rows, seed, n_jobs, *rows[1:]):
+    read = read_off(settings, splits, rows.codes, hash_rows, seed, n_jobs, *rows[1:], task.readout)
+    for group, held_out, seconds in read:
         decays = [settings[at].params["decay"] for at in group]
         found.fit_times[group] = seconds / len(splits)
         start = time.perf_counter()
@@ -183,6 +190,7 @@ def read_off(
     n_jobs: int | None,
     weights: Weights | None = None,
     unit: WeightUnit = WHOLE_ROWS,
+    readout: str = "filter",
 ) -> Iterator[tuple[list[int], HeldOutCounts, float]]:
     """Hash once for each pair of m and s, and give the counts of each rho.
 
@@ -204,6 +212,8 @@ def read_off(
         How much each row counts.
     unit : WeightUnit
         What the weights are counted in.
+    readout : {"filter", "bayes"}, default="filter"
+        How counts are read.
 
     Yields
     ------
@@ -217,7 +227,7 @@ def read_off(
         winners = hash_rows(m, s, max(settings[at].rho for at in pair))
         to_hash = (time.perf_counter() - start) / len(pair)
         most = most_rows(splits, codes, weights)
-        held_out = HeldOutCounts(winners, codes, m, most, seed, n_jobs, weights, unit)
+        held_out = HeldOutCounts(winners, codes, m, most, seed, n_jobs, weights, unit, readout)
         for rho, group in sorted(_grouped(pair, lambda at: settings[at].rho).items()):
             start = time.perf_counter()
             held_out.grow(rho)

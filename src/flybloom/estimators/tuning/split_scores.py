@@ -37,6 +37,10 @@ class _PrecomputedClassifier(FlyBloomClassifier):
         """Return the novelties."""
         return self._novelty()
 
+    def _scores(self, X: Any) -> tuple[Array, float]:  # noqa: ARG002
+        """Return minus the novelties."""
+        return -self._novelty(), 1.0
+
     def predict(self, X: Any) -> Array:  # noqa: ARG002
         """Return the labels."""
         return self._labels()
@@ -44,7 +48,9 @@ class _PrecomputedClassifier(FlyBloomClassifier):
 
 def known_novelty(novelty: Novelty, classes: Array) -> _PrecomputedClassifier:
     """Return a classifier that answers with these novelties, from which all other outputs follow."""
-    return _PrecomputedClassifier().answering(classes, lambda: novelty, lambda: classes[novelty.argmin(axis=1)])
+    return _PrecomputedClassifier(readout="filter").answering(
+        classes, lambda: novelty, lambda: classes[novelty.argmin(axis=1)]
+    )
 
 
 def make_scorer(
@@ -87,7 +93,7 @@ def _answers(
         return predicted
 
     for at, decay in enumerate(decays):
-        yield _PrecomputedClassifier().answering(
+        yield _PrecomputedClassifier(readout="filter").answering(
             classes[is_known],
             partial(_known_novelty, held_out, split, decay, is_known, class_weight),
             partial(lambda at: labels()[at], at),
