@@ -17,11 +17,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
+from flybloom._internal.parallel import threads
 from flybloom.core._kernels import pairs
 
 SHAPES = [(1024, 64), (4096, 64), (4096, 128), (4096, 512), (8192, 256), (8192, 512)]  # m, rho
@@ -89,21 +89,18 @@ def timed(m: int, rho: int, rounds: int, is_first: bool, barrier: object, queue:
     """Time blocks in one of two processes: both at the same time, then the first alone, on two threads and on one."""
     n = pairs.rows_per_block(m, rho)
     winners, triangle = winners_of(n, m, rho), np.zeros(m * (m + 1) // 2, np.int32)
-    ones, seconds, work, pool = np.ones(n, np.int64), [np.inf] * 3, [np.inf] * 3, ThreadPoolExecutor(2)
-
-    def starmap(function: Callable[..., int], arguments: list[tuple[object, ...]]) -> list[int]:
-        return list(pool.map(function, *zip(*arguments, strict=True)))
-
+    ones, seconds, work = np.ones(n, np.int64), [np.inf] * 3, [np.inf] * 3
     pairs.add_block(winners, ones, triangle)
-    for _ in range(rounds):
-        for k, (n_threads, takes_part) in enumerate([(1, True), (2, is_first), (1, is_first)]):
-            barrier.wait()
-            if takes_part:
-                start, worked = time.perf_counter(), time.process_time()
-                pairs.add_block(winners, ones, triangle, n_threads, starmap)
-                seconds[k] = min(seconds[k], time.perf_counter() - start)
-                work[k] = min(work[k], time.process_time() - worked)
-            barrier.wait()
+    with threads(2) as run:
+        for _ in range(rounds):
+            for k, (n_threads, takes_part) in enumerate([(1, True), (2, is_first), (1, is_first)]):
+                barrier.wait()
+                if takes_part:
+                    start, worked = time.perf_counter(), time.process_time()
+                    pairs.add_block(winners, ones, triangle, *((2, run) if n_threads == 2 else ()))
+                    seconds[k] = min(seconds[k], time.perf_counter() - start)
+                    work[k] = min(work[k], time.process_time() - worked)
+                barrier.wait()
     queue.put((is_first, n, seconds, work))
 
 

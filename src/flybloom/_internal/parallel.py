@@ -1,7 +1,9 @@
 """Threads over blocks of rows; kernels release the GIL, so this is all that is needed."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import Any
 
 VALUES_PER_BLOCK = 2**20  # bounds the scaled copy of a block
 MAX_ROWS = 1024
@@ -22,17 +24,36 @@ def for_each_block(work: Callable[[slice], None], n_rows: int, n_columns: int, n
     if n_threads > 1:
         most = min(most, n_rows // (4 * n_threads))
     step = max(KERNEL_ROWS, most // KERNEL_ROWS * KERNEL_ROWS)
+    with threads(n_threads) as run:
+        run(work, [(slice(begin, min(begin + step, n_rows)),) for begin in range(0, n_rows, step)])
+
+
+@contextmanager
+def threads(n_threads: int) -> Iterator[Callable[..., list[Any]]]:
+    """Give a function that calls another with each of several tuples of arguments, on so many threads.
+
+    The thread that asks is one of them. joblib's own pool takes some 50 ms to start and stop, as long as many a call.
+    """
     if n_threads <= 1:
-        for begin in range(0, n_rows, step):
-            work(slice(begin, min(begin + step, n_rows)))
+        yield lambda function, arguments: [function(*given) for given in arguments]
         return
-    begins = iter(range(0, n_rows, step))  # an iterator of a range may be shared by threads
 
-    def work_off() -> None:
-        for begin in begins:
-            work(slice(begin, min(begin + step, n_rows)))
+    def run(function: Callable[..., Any], arguments: list[tuple[Any, ...]]) -> list[Any]:
+        results: list[Any] = [None] * len(arguments)
+        left = iter(range(len(arguments)))  # an iterator of a range may be shared by threads
 
-    # joblib's own pool of threads takes some 50 ms to start and stop, as long as many a call
-    with ThreadPoolExecutor(n_threads) as pool:
-        for done in [pool.submit(work_off) for _ in range(n_threads)]:
-            done.result()
+        def work_off() -> None:
+            for at in left:
+                results[at] = function(*arguments[at])
+
+        others = [pool.submit(work_off) for _ in range(min(n_threads, len(arguments)) - 1)]
+        try:
+            work_off()
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
+        return results
+
+    with ThreadPoolExecutor(n_threads - 1) as pool:
+        yield run

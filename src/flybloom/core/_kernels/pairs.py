@@ -30,11 +30,13 @@ from flybloom.core._kernels._jit import JIT_IS_OFF, kernel
 TILE = 512  # components that are counted together
 WORDS = TILE // 64
 STEP = 16  # rows that are added together; lists are filled up to a multiple of it
+AHEAD = 32  # places of a list between a row that is added and one that is asked for
 REGISTERS = 4  # planes of bits that stay in registers: 2^4 = STEP
 PLANES = 16  # bits of a count within a block
 MAX_ROWS = 2**PLANES - 1  # of a block that is listed
 LONG_LIST = 512  # rows of a block in which a component should win: what a block costs beside its rows is then small
-LARGE_BLOCK = 2**14  # rows: more would not fit the second-level cache, 64 bytes each
+LEAST_WINNERS = 2**20  # of a block: what it takes to wake threads is then small beside their work
+LARGE_BLOCK = 2**15  # rows: of more than fit the second-level cache, 64 bytes each, those to come are asked for ahead
 FEW_PAIRS = 1 / 8  # pairs for each cell, below which a block is added pair by pair
 CELLS = 256  # rows that could be counted in the time that the 512 cells of a tile take
 RANGES = 2  # ranges for each thread: one that is held up leaves some to the others
@@ -89,6 +91,8 @@ def _add_listed_vector(
             for i in range(STEP):
                 row = builder.zext(builder.load(builder.gep(rows, [builder.add(at, const(i))])), intp)
                 waiting[0].append(builder.load(builder.gep(tile, [row]), align=8))
+                later = builder.load(builder.gep(rows, [builder.add(at, const(i + AHEAD))]))
+                _fetch_line(builder, builder.gep(tile, [builder.zext(later, intp)]))
                 for k in range(REGISTERS):  # as soon as there are two of a kind: few are waiting at any time
                     if len(waiting[k]) == 2:
                         waiting[k + 1].append(add(low[k], *waiting[k]))
@@ -147,15 +151,19 @@ def _fetch_vector(typing_context: Any, array: Any, at: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        i32, address = ir.IntType(32), ir.IntType(8).as_pointer()
-        place = builder.bitcast(builder.gep(data, [args[1]]), address)
-        fetch = cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
-            builder.module, ir.FunctionType(ir.VoidType(), [address, i32, i32, i32]), "llvm.prefetch.p0"
-        )
-        builder.call(fetch, [place, ir.Constant(i32, 0), ir.Constant(i32, 3), ir.Constant(i32, 1)])
+        _fetch_line(builder, builder.gep(data, [args[1]]))
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate
+
+
+def _fetch_line(builder: Any, place: Any) -> None:
+    """Ask for the cache line at an address."""
+    i32, address = ir.IntType(32), ir.IntType(8).as_pointer()
+    fetch = cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
+        builder.module, ir.FunctionType(ir.VoidType(), [address, i32, i32, i32]), "llvm.prefetch.p0"
+    )
+    builder.call(fetch, [builder.bitcast(place, address), *(ir.Constant(i32, value) for value in (0, 3, 1))])
 
 
 _add_listed: Any = _add_listed_plain if JIT_IS_OFF else _add_listed_vector
@@ -246,7 +254,7 @@ def add_listed_pairs(
     bits : (ceil(m / 512), n + 1, 8) array of uint64
         Winners as `mark_winners` writes them, n at most MAX_ROWS, and a row of zeros.
     rows : array of uint16
-        Lists of the rows in which a component won, filled up with n to multiples of 16.
+        Lists of the rows in which a component won, filled up with n to multiples of 16, and 32 more of n.
     starts : (m + 1,) array of int64
         Where the list of each component starts.
     weight : int
@@ -280,20 +288,22 @@ def add_listed_pairs(
                 n_high += 1
             _add_listed(bits, base, rows, starts[u], starts[u + 1], n_high, planes)
             _unpack(planes, 0, low)
-            if size < 256:
-                for i in range(TILE):
-                    counts[i] = low[i]
-            else:
-                _unpack(planes, 8, high)
-                for i in range(TILE):
-                    counts[i] = low[i] | (np.uint16(high[i]) << np.uint16(8))
+            beyond = np.uint64(0)
+            for i in range(8 * WORDS, PLANES * WORDS):
+                beyond |= planes[i]
+            if beyond == 0:  # no pair was met more than 255 times
+                least = min(least, _add_cells(cells, low, weight))
+                continue
+            _unpack(planes, 8, high)
+            for i in range(TILE):
+                counts[i] = low[i] | (np.uint16(high[i]) << np.uint16(8))
             least = min(least, _add_cells(cells, counts, weight))
     return int(least)
 
 
 def rows_per_block(m: int, rho: int) -> int:
     """How many rows make a block worth its passage through the triangle."""
-    return min(LARGE_BLOCK, LONG_LIST * m // rho)
+    return min(LARGE_BLOCK, max(LONG_LIST * m, LEAST_WINNERS) // rho)
 
 
 def listing_pays(n: int, m: int, rho: int) -> bool:
@@ -333,7 +343,7 @@ def _listed_calls(winners: Winners, weight: int, m: int, n_threads: int, starmap
     lengths = -(-sizes.sum(axis=0) // STEP) * STEP
     starts = np.concatenate([[0], np.cumsum(lengths)])
     ends = starts[:-1] + np.cumsum(sizes, axis=0) - sizes
-    rows = np.full(starts[-1], n, np.uint16)
+    rows = np.full(starts[-1] + AHEAD, n, np.uint16)
     list(starmap(list_rows, [(winners, *part, ends[k], rows) for k, part in enumerate(parts)]))
 
     work = (np.arange(m) // TILE + 1) * (lengths + CELLS)

@@ -6,10 +6,6 @@ The pairs are a triangle of whole numbers in one array: how often u and v won to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from itertools import starmap
 from threading import Lock
 from typing import Any, NamedTuple, Self
 
@@ -17,6 +13,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from flybloom._internal.memory import available_memory
+from flybloom._internal.parallel import threads
 from flybloom._internal.typing import Array, Codes, Weights, Winners
 from flybloom._internal.uninterrupted import uninterrupted
 from flybloom.core import _kernels
@@ -107,7 +104,7 @@ class PairCounts(Counts):
         dtype = count_dtype(np.array([by_class.n_rows]))
         if isinstance(delta, PairBatch):
             triangle = self.triangle.astype(dtype)
-            with _threads(delta.n_threads) as run:
+            with threads(delta.n_threads) as run:
                 winners = delta.by_class.winners
                 _kernels.pairs.add_block(winners, delta.weights, triangle, delta.n_threads, run)
             return type(self)(by_class, triangle)
@@ -121,7 +118,7 @@ class PairCounts(Counts):
         by_class = self.by_class.minus(delta.by_class)
         if isinstance(delta, PairBatch):
             triangle = self.triangle.copy()
-            with _threads(delta.n_threads) as run:
+            with threads(delta.n_threads) as run:
                 winners = delta.by_class.winners
                 least = _kernels.pairs.add_block(winners, -delta.weights, triangle, delta.n_threads, run)
         else:
@@ -138,7 +135,7 @@ class PairCounts(Counts):
             return False
         winners, weights, m = delta.by_class.winners, sign * delta.weights, self.n_components
         kernels, batch = _kernels.pairs, delta.by_class
-        with _threads(delta.n_threads) as run:
+        with threads(delta.n_threads) as run:
             calls = kernels.calls_for_block(winners, weights, m, delta.n_threads, run)
             undo = kernels.calls_for_block(winners, -weights, m, delta.n_threads, run) if sign < 0 else []
 
@@ -255,7 +252,7 @@ class _PairCounter(Counter):
     def _count(self) -> None:
         """Count the pairs that are waiting, on all threads."""
         n_threads, waiting = effective_n_jobs(self.n_jobs), slice(0, self._n_filled)
-        with _threads(n_threads) as run:
+        with threads(n_threads) as run:
             _kernels.pairs.add_block(
                 self._winners[waiting], self._filled_weights[waiting], self._counts.triangle, n_threads, run
             )
@@ -277,16 +274,6 @@ def require_memory(n_components: int) -> None:
             f"{MAX_COMPONENTS} components have pairs. Lower n_components, or use FlyBloomClassifier."
         )
         raise MemoryError(msg)
-
-
-@contextmanager
-def _threads(n_threads: int) -> Iterator[Any]:
-    """Give what calls a function with several tuples of arguments, on so many threads."""
-    if n_threads <= 1:
-        yield starmap
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        yield lambda function, arguments: pool.map(lambda given: function(*given), arguments)
 
 
 def _triangle(n_components: int, dtype: Any) -> Array:
