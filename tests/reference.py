@@ -436,6 +436,13 @@ def relevance(rows, y, power, limit, weights=None, n_bins=1):
             if sum(values for values, _ in shares[first : first + n_bins]) * n <= free + 3 * math.sqrt(2 * free):
                 beyond = 0
         found.append(math.sqrt(beyond) ** power)
+    told, free = [share for both in shares for share in both], spare
+    if n_bins > 1:
+        told = [sum(values for values, _ in shares[f : f + n_bins]) for f in range(0, len(shares), n_bins)]
+        free = spare * (n_bins - 1)
+    log = len(told).bit_length() * math.log(2)
+    if max(told) * n <= free + 2 * math.sqrt(free * log) + log:  # what the strongest of as many has by chance
+        found = [0.0] * len(found)
     largest = max(found)
     return np.array([x / largest for x in found] if largest > 0 else [1.0] * len(found))
 

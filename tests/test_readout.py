@@ -11,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 import flybloom
 import mutations
 from flybloom import BestWindow, FlyBloomClassifier, FlyBloomClassifierCV, SlidingWindow, predictor, report
+from flybloom.cli.predictions import Predictions
 from flybloom.export import to_onnx
 
 
@@ -124,6 +125,17 @@ def test_labels_are_certified(model, digits, rng):
     for _ in range(20):
         moved = X + rng.uniform(-0.02, 0.02, X.shape)
         assert_array_equal(model.predict(moved)[holds], model.predict(X)[holds])
+
+
+def test_scores_of_the_command_line_are_those_that_decide(model, digits):
+    """And of filters the novelty."""
+    X, _ = digits
+    for readout, word in (("bayes", "score"), ("filter", "novelty")):
+        said = Predictions(model.set_params(readout=readout), probabilities=False, scores=True, id_name=None)
+        table = said.table(np.ones(5, bool), X[:5], None)
+        assert table.column_names[1] == f"{word}_0"
+        columns = np.column_stack([table[name].to_numpy() for name in table.column_names[1:]])
+        assert_array_equal(columns if word == "score" else -columns, model.decision_scores(X[:5]))
 
 
 def test_a_report_of_it(model, digits):

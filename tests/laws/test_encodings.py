@@ -1,5 +1,6 @@
 """The laws of encodings: the slow truth, any order, blocks, threads, clusters and files."""
 
+import math
 import pickle
 
 import numpy as np
@@ -17,6 +18,7 @@ from flybloom import Encoding, FlyBloomClassifier, FlyBloomClassifierCV, FlyBloo
 from flybloom.core.encoding import row_sample
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import AutoEncoding
+from flybloom.core.encoding.relevance import RelevancePlan
 from flybloom.core.hashing.projection import Projection
 from flybloom.exceptions import IncompatibleHashError
 from laws.kinds import assert_same_state
@@ -307,7 +309,7 @@ def test_words_of_texts_are_told_apart():
     """Sparse rows of many columns stay as they are, with few connections; pairs weigh them."""
     X, y = sparse.random(60, 1025, 0.02, format="csr", random_state=0), np.arange(60) % 2
     model = FlyBloomClassifier(random_state=0).fit(X, y)
-    assert (model.n_connections_, model.n_winners_, model.encoder_.steps) == (6, 256, ())
+    assert (model.n_connections_, model.n_winners_, model.encoder_.steps) == (3, 384, ())
     fewer = FlyBloomClassifier(random_state=0).fit(X[:, :1024], y)
     assert (fewer.n_connections_, fewer.n_winners_, len(fewer.encoder_.steps)) == (64, 128, 1)
     pairs = FlyRidgeClassifier(random_state=0).fit(X, y)
@@ -332,6 +334,22 @@ def test_columns_that_tell_nothing_all_weigh_the_same():
     """Otherwise every row would hash alike."""
     X = np.tile(np.eye(4), (10, 1))
     assert_array_equal(Encoding(relevance=0.5).fit(X, np.repeat([0, 1], 20)).steps[-1].weights, 1)
+
+
+def test_a_column_that_is_beyond_chance_by_chance_does_not_drown_the_others():
+    """Of 60 columns that tell nothing some look as if they did; one that does tell is found among them."""
+    rng, n_right = np.random.default_rng(1), 0
+    y = np.arange(400) % 2
+    for _ in range(10):
+        X = rng.normal(size=(400, 60))
+        X[:, 7] += y
+        weights = Encoding(relevance=0.5).fit(X, y).steps[-1].weights
+        assert weights.argmax() == 7
+        X[:, 7] -= y
+        moments = RelevancePlan(0.5, 2.5).measure(X.astype(np.float32), y, np.ones(400, np.int64))
+        assert (np.maximum(*moments.shares()) * 400 > 1 + 2 * math.sqrt(2)).any()  # some seem to be
+        n_right += (Encoding(relevance=0.5).fit(X, y).steps[-1].weights == 1).all()
+    assert n_right >= 8
 
 
 def test_random_labels_give_no_gain():

@@ -40,7 +40,8 @@ class Predictions:
         self.model, self.id_name = model, id_name
         self.classes: Array = getattr(model, "classes_", np.array([1, -1]))
         self.methods = ["predict_proba"] if probabilities else []
-        self.methods += [next(name for name in SCORES if hasattr(model, name))] if scores else []
+        known = SCORES[1:] if getattr(model, "readout_", None) == "bayes" else SCORES  # what labels are read by
+        self.methods += [next(name for name in known if hasattr(model, name))] if scores else []
         self.id_type: Any = None
         self.scored = ScoredRows()
 

@@ -107,6 +107,21 @@ class NoveltyScores:
             hasher.for_each_block(rows, score, self.n_jobs)
         return result
 
+    def decision_scores(self, X: Any) -> Array:
+        """Return how much each row belongs to each class, also of two; larger is better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Minus the novelty, or what else the read-out says; columns as in ``classes_``.
+        """
+        return self._scores(X)[0]
+
     def decision_function(self, X: Any) -> Array:
         """Return how much each row belongs to each class; larger is better.
 

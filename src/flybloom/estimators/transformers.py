@@ -160,8 +160,9 @@ class RelevanceScaler(_EncodingTransformer):
     """Columns standardised, clipped, and weighted by how much they tell about the labels.
 
     The weight of a column is the root of the share of its variance, or of its square's, that lies between classes, less
-    what chance gives, to a power; the largest weight is 1. Where no column tells anything, all weigh the same. Sparse
-    rows are weighted only, by which of their values are there.
+    what chance gives, to a power; the largest weight is 1. Where not even the strongest column tells more than
+    the strongest of as many would by chance, all weigh the same. Sparse rows are weighted only, by which of their
+    values are there.
 
     Parameters
     ----------

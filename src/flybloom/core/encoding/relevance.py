@@ -14,6 +14,7 @@ from flybloom.core.encoding.step import Plan, Step
 
 LEVELS = 128  # whole numbers up to this stand for the values: the fourth powers of 2**35 rows fit into an int64
 MAX_WEIGHT = 2**34  # of rows whose sums are kept as int64; beyond, as whole numbers of any size
+LOG_2 = 0.6931471805599453
 GRAIN = 2**12  # weights are multiples of one over this, so that roots which differ in the last bit do not matter
 ROWS_AT_ONCE = 4096
 DEVIATIONS = 2  # by how many a share must exceed the mean of chance to count
@@ -111,7 +112,8 @@ class ClassMoments:
         """Return the larger share of each column, less what chance gives, and at least 0.
 
         The bins of a column tell together whether it is more than chance, because a single one tells little where rows
-        are few; and each how much.
+        are few; and each how much. Of many columns that tell nothing, some look as if they did. So where not even the
+        strongest is beyond what the strongest of as many would have by chance, none tells a thing.
         """
         values, squares = self.shares()
         n = self.n_rows / self.per_row
@@ -123,11 +125,15 @@ class ClassMoments:
         if chance >= 1:
             return np.zeros_like(share)
         beyond = np.clip((share - chance) / (1 - chance), 0.0, 1.0)
+        told, free, n_told = share, spare, 2 * share.size  # values and squares
         if n_bins > 1:
             free = spare * (n_bins - 1)  # the bins of a row add up to one
             least = (free + BINNED_DEVIATIONS * math.sqrt(2 * free)) / n
-            together = sum(values.reshape(-1, n_bins).T)  # in this order
-            beyond[np.repeat(together <= least, n_bins)] = 0.0
+            told = np.add.accumulate(values.reshape(-1, n_bins), axis=1)[:, -1]  # one after the other
+            n_told = told.size
+            beyond[np.repeat(told <= least, n_bins)] = 0.0
+        if told.max(initial=0.0) * n <= most_by_chance(free, n_told):
+            return np.zeros_like(share)
         return beyond
 
     def _kept(self) -> list[Any]:
@@ -206,6 +212,16 @@ class RelevancePlan(Plan):
             return Relevance(np.ones(n_inputs, np.float32))
         weights = np.rint(weights / weights.max() * GRAIN) / GRAIN
         return Relevance(weights.astype(np.float32))
+
+
+def most_by_chance(free: int, n_sums: int) -> float:
+    """Return what the largest of so many sums of `free` squares of normal numbers seldom exceeds.
+
+    Of 100 or 500 independent ones, one does in every seventh or fourth case. The logarithm is that of the next power of
+    two, which everybody rounds alike.
+    """
+    log = n_sums.bit_length() * LOG_2
+    return free + 2 * math.sqrt(free * log) + log
 
 
 def _sum(a: Array, b: Array, n_rows: int) -> Array:
