@@ -12,6 +12,7 @@ import flybloom
 import mutations
 from flybloom import BestWindow, FlyBloomClassifier, FlyBloomClassifierCV, SlidingWindow, predictor, report
 from flybloom.cli.predictions import Predictions
+from flybloom.exceptions import ModelFileError
 from flybloom.export import to_onnx
 
 
@@ -80,6 +81,23 @@ def test_files_say_how_counts_are_read(texts, tmp_path):
             path.write_bytes(mutations.repaired(header, described, arrays))
             assert flybloom.load(path).readout_ == "filter"
             assert_array_equal(predictor.load(path).predict(X.toarray()), flybloom.load(path).predict(X))
+
+
+def test_a_wrong_readout_is_refused_and_none_is_by_filters(model, digits, tmp_path):
+    """Of files, whoever reads them; of pickles from before."""
+    model.save(tmp_path / "model.fly")
+    header, arrays = mutations.parts((tmp_path / "model.fly").read_bytes())
+    described = mutations.described(header)
+    described["parameters"]["readout"] = "ridge"
+    (tmp_path / "model.fly").write_bytes(mutations.repaired(header, described, arrays))
+    for load in (flybloom.load, predictor.load):
+        with pytest.raises(ModelFileError, match="readout"):
+            load(tmp_path / "model.fly")
+    state = model.__getstate__()
+    del state["readout"]
+    old = FlyBloomClassifier.__new__(FlyBloomClassifier)
+    old.__setstate__(state)
+    assert_array_equal(old.predict(digits[0]), model.set_params(readout="filter").predict(digits[0]))
 
 
 def test_a_frozen_model_says_the_same(model, digits, tmp_path):

@@ -238,6 +238,10 @@ def _counted(
     if type(temperature) not in (int, float) or not 0 < temperature < np.inf:
         msg = "its temperature is not a number above 0"
         raise ValueError(msg)
+    readout = parameters.get("readout", "filter")
+    if readout not in ("auto", "bayes", "filter"):
+        msg = "its readout is not auto, bayes or filter"
+        raise ValueError(msg)
     if parameters.get("class_weight") is not None:
         msg = f"{path} has class weights, which only flybloom.load knows. Use that, or leave out class_weight."
         raise ModelFileError(msg)
@@ -245,7 +249,7 @@ def _counted(
     if counts.classes.size == 0 or "held" in description:
         msg = f"{path} has learned no class, or too few rows to fix its encoding. Learn more rows and save it again."
         raise ModelFileError(msg)
-    if parameters.get("readout", "filter") != "filter":  # files say "auto" only where it is "bayes"
+    if readout != "filter":  # files say "auto" only where it is "bayes"
         read_out = BayesScorer(counts)
         temperature *= read_out.temperature_unit
         return _Linear(LinearWeights(counts.classes, read_out.weights(), read_out.intercept, temperature))

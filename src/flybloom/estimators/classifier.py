@@ -250,6 +250,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
     """
 
     counts_type = ClassCounts
+    readout: Literal["auto", "filter", "bayes"] = "filter"  # of pickles from before there was any other
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASSIFIER_PARAMETERS
 
     def __init__(
