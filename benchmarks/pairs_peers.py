@@ -29,16 +29,16 @@ from peers.machine import save
 
 PEERS = {"MLP, one epoch": (2, 10_000), "hnswlib": (1, 10_000), "kNN, brute": (1, 1000)}  # rounds, and rows asked
 EPOCH = "MLP, one epoch"
-ONCE = ("pairs, 8192, rotation", "pairs, 8192, windows")  # take long
+ONCE = ("pairs, 8192, rotation", "pairs, 8192, windows", "pairs, 8192, windows, whole floats")  # take long
 WINDOWS = "none+grid=28x28"  # of the rows as they come
 CALLS = 2000
 CHANGED = (1, 10, 100, 1000)  # rows
 
 
-def of_bytes(n_components: int) -> Contestant:
-    """Pairs in windows of whole numbers: two settings."""
+def of_pixels(n_components: int, type_: str = "bytes") -> Contestant:
+    """Pairs in windows of whole numbers, which may come as floats: two settings."""
     return Contestant(
-        f"pairs, {n_components}, windows, bytes",
+        f"pairs, {n_components}, windows, {type_}",
         lambda: FlyRidgeClassifier(n_components, encoding=WINDOWS, random_state=0),
     )
 
@@ -46,7 +46,7 @@ def of_bytes(n_components: int) -> Contestant:
 def epoch(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> None:
     """Print what can be learned in the time of one or two epochs."""
     network = next(other for other in ALL if other.name == EPOCH)
-    ours = [of_bytes(m) for m in (1024, 2048, 3072, 4096)]
+    ours = [of_pixels(m) for m in (1024, 2048, 3072, 4096)]
     compare([*ours, network], X, y, X_test, y_test, {contestant.name: 4 for contestant in (*ours, network)})
 
 
@@ -58,7 +58,7 @@ def peers(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) 
         Contestant("pairs, 8192, windows", lambda: FlyRidgeClassifier(8192, encoding="grid=28x28", random_state=0)),
         Contestant("pairs, 8192, rotation", lambda: FlyRidgeClassifier(8192, encoding="rotation", random_state=0)),
     ]
-    ours += [of_bytes(m) for m in (2048, 8192)]
+    ours += [of_pixels(2048), of_pixels(8192), of_pixels(8192, "whole floats")]
     others = [other for other in ALL if other.name in PEERS]
     rounds = {ours_.name: 1 if ours_.name in ONCE else 2 for ours_ in ours} | {name: PEERS[name][0] for name in PEERS}
     save("pairs_peers", compare([*ours, *others], X, y, X_test, y_test, rounds))
