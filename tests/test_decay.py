@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from flybloom import FlyBloomClassifier, load
 from flybloom.core.counts.by_class import ClassCounts
-from flybloom.core.readout.decay import MOST, Digits, auto_decay
+from flybloom.core.readout.decay import MOST, CountSums, auto_decay
 from laws.strategies import block_cuts, labelled_rows
 
 
@@ -24,22 +24,41 @@ def model(**parameters):
 def digits_of(table):
     """How many counts are not zero, and their binary digits, one by one."""
     met = [int(n) for n in np.asarray(table).ravel() if n]
-    return Digits(len(met), sum(n.bit_length() for n in met))
+    return len(met), sum(n.bit_length() for n in met)
 
 
-@given(st.integers(1, 10**6), st.integers(0, 62))
-def test_it_falls_with_the_power_of_the_mean_number_of_digits(n_counts, extra):
-    """Rounded by less than a step of an eighth of a factor 2, and at most 0.6."""
+def sums_of(table):
+    """What decides about the decay, from the counts alone."""
+    return CountSums(*digits_of(table), np.asarray(table).mean())
+
+
+@given(st.integers(1, 10**6), st.integers(0, 62), st.floats(1e-3, 1e9))
+def test_it_falls_with_the_mean_and_the_number_of_digits(n_counts, extra, mean):
+    """Each rounded by less than a step of an eighth of a factor 2, and at most 0.6."""
     n_digits = n_counts + extra * n_counts // 2
-    expected = 2 ** (3.5 - 1.5 * n_digits / n_counts)
-    found = auto_decay(Digits(n_counts, n_digits))
-    assert found == MOST if expected > MOST * 2 ** (1 / 8) else min(MOST, expected * 0.9999) <= found
-    assert found <= min(MOST, expected * 2 ** (1 / 8))
+    expected = 16 / (mean * 2 ** min(0.5 * n_digits / n_counts, 30 / 8))
+    found = auto_decay(CountSums(n_counts, n_digits, mean))
+    assert min(MOST, expected * 0.9999) <= found <= min(MOST, expected * 2 ** (2 / 8) * 1.0001)
+
+
+@given(st.floats(0.01, 1e6), st.floats(1, 4))
+def test_it_never_rises_with_the_mean(mean, factor):
+    """So it falls as rows come."""
+    assert auto_decay(CountSums(9, 40, mean * factor)) <= auto_decay(CountSums(9, 40, mean))
 
 
 def test_counts_of_nothing_have_the_largest_decay():
     """As a model that has announced its classes has none."""
-    assert auto_decay(Digits(0, 0)) == MOST
+    assert auto_decay(CountSums(0, 0, 0.0)) == MOST
+
+
+def test_few_hashes_that_won_often_do_not_vanish():
+    """Where rows are alike, few components win all the time: their weights must not all be 0."""
+    X = np.tile(np.eye(2, 6), (5000, 1))
+    y = np.arange(len(X)) % 2 ^ (np.arange(len(X)) % 7 == 0)
+    learner = FlyBloomClassifier(4096, n_winners=4, random_state=0).fit(X, y)
+    assert (learner.novelty(X[:2]) > 0).all()
+    assert_array_equal(learner.predict(X[:2]), [0, 1])
 
 
 @given(labelled_rows(), st.data())
@@ -48,11 +67,11 @@ def test_it_follows_counts_that_grow_and_shrink(rows, data):
     learner = model()
     for block in data.draw(block_cuts(len(rows.y))):
         learner.partial_fit(rows.X[block], rows.y[block])
-        assert learner.decay_ == auto_decay(digits_of(learner.counts_))
+        assert learner.decay_ == auto_decay(sums_of(learner.counts_))
     for i in range(0, len(rows.y) - 1, 3):
         learner.forget(rows.X[i : i + 1], rows.y[i : i + 1])
         learner.novelty(rows.X[:1])  # looks without a copy, so that the next change is made in place
-        assert learner.decay_ == auto_decay(digits_of(learner.counts_))
+        assert learner.decay_ == auto_decay(sums_of(learner.counts_))
 
 
 @given(labelled_rows(), st.lists(st.integers(0, 39), max_size=6), st.integers(1, 5))

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, make_circles
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import flybloom
 from flybloom import FlyBloomClassifier, theory
@@ -54,6 +56,38 @@ def test_an_encoding_that_cannot_work_is_told(rng):
     assert said(lambda: FlyBloomClassifier(random_state=0).fit(X, y)) == []
     drawn = rng.integers(0, 2, 4000)
     assert len(said(lambda: FlyBloomClassifier(random_state=0).fit(X, drawn))) == 1
+
+
+def test_many_rows_do_not_hide_it(digits):
+    """The decay falls with the counts; what two classes know stays alike."""
+    X, y = np.tile(digits[0], (20, 1)), np.tile(digits[1], 20)
+    assert "Filters are saturated" in said(lambda: FlyBloomClassifier(64, random_state=0).fit(X, y))[0]
+
+
+def test_fractions_of_rows_are_told_as_rows_are(rng):
+    """Labels that were drawn are alike in every unit."""
+    X, y = make_circles(2000, noise=0.05, factor=0.5, random_state=0)
+    drawn, fractional = rng.integers(0, 2, 2000), FlyBloomClassifier(weight_unit=1.0, random_state=0)
+    assert "look alike" in said(lambda: fractional.fit(X, drawn))[0]
+    assert said(lambda: FlyBloomClassifier(weight_unit=1.0, random_state=0).fit(X, y)) == []
+
+
+@pytest.mark.parametrize(
+    "learn",
+    [
+        lambda model, X, y: model.fit(X, y),
+        lambda model, X, y: model.partial_fit(X, y),
+        lambda model, X, y: make_pipeline(StandardScaler(), model).fit(X, y),
+        lambda model, X, y: flybloom.train(model, pd.DataFrame(X).add_prefix("pixel").assign(label=y), "label"),
+    ],
+    ids=["fit", "partial_fit", "pipeline", "train"],
+)
+def test_the_line_of_the_user_is_named(learn, digits):
+    """However deep in the library, or in scikit-learn, it is noticed."""
+    X, y = np.tile(digits[0], (4, 1)), np.tile(digits[1], 4)
+    with pytest.warns(SaturationWarning) as found:
+        learn(FlyBloomClassifier(32, random_state=0), X, y)
+    assert [warning.filename for warning in found if warning.category is SaturationWarning] == [__file__]
 
 
 def test_defaults_and_few_rows_are_fine(digits):

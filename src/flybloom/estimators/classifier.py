@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from flybloom._internal.callers import user_level
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Novelty, Scaling, Size, WantedUnit, WarmUp, Winners
 from flybloom._internal.validation import check_labels
@@ -92,8 +93,8 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         How fast a filter forgets that a component is new, c in the paper, above 0 and up to 1: a component that won n
         times in a class has the weight ``(1 - decay)**n`` there. With 1 the filter is binary. It may be changed after
         fit, without learning again. "auto" follows the counts, so that filters do not saturate as rows come: it is
-        ``11.3 / 2**(1.5 b)``, at most 0.6, for b binary digits in the mean over counts that are not zero. ``decay_``
-        says what it is now.
+        ``16 / (mean * 2**(b / 2))``, at most 0.6, for the mean of all counts, and b binary digits in the mean over
+        those that are not zero, up to 7.5. ``decay_`` says what it is now.
 
     readout : {"auto", "filter", "bayes"}, default="auto"
         How labels, scores and probabilities are read from the counts. It may be changed after fit.
@@ -625,11 +626,11 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
             msg += "" if self.decay == AUTO else f" decay='auto' helps as well (now {self.decay})."
         else:
             msg = (
-                f"The classes look alike to the hash: what two of them know has a cosine of {found.alike:.2f}. Use "
+                f"The classes look alike to the hash: the counts of two of them have a cosine of {found.same:.2f}. Use "
                 "another encoding ('auto' or 'bins' where columns are few), see whether labels belong to their rows, "
                 "or use FlyRidgeClassifier."
             )
-        warnings.warn(msg, SaturationWarning, stacklevel=2)
+        warnings.warn(msg, SaturationWarning, stacklevel=user_level())
 
     @property
     def decay_(self) -> float:

@@ -1,5 +1,7 @@
 """Scoring: from counts to novelty, and from novelty to a class."""
 
+import math
+
 import numpy as np
 
 from flybloom._internal.typing import Array
@@ -86,9 +88,26 @@ def _enter(winners: Array, code: int, weight: int, counts: Array, rows: Array, m
 
 
 @kernel
+def _decay_step(
+    met: Array, rows: Array, n_components: int, n_winners: int, fall: int, roots: Array, least: int, most_fall: int
+) -> int:
+    """Return the step that the decay of such counts is at: see `core/readout/decay.py`."""
+    n_rows, n_known = 0, 0
+    for c in range(rows.size):
+        n_rows += rows[c]
+        n_known += int(rows[c] > 0)
+    mean = float(n_rows) * n_winners / (float(n_components) * max(n_known, 1))
+    fraction, exponent = math.frexp(mean)
+    step = roots.size * exponent
+    for root in roots:
+        step -= int(fraction < root)
+    return max(step + min(fall * int(met[1]) // max(int(met[0]), 1), most_fall), least)
+
+
+@kernel
 def follow(
     winners: Array, codes: Array, weights: Array, begin: int, end: int, seed: np.uint64,
-    limits: Array, values: Array, starts: Array, bits: Array, steps: Array, fall: int,
+    limits: Array, values: Array, starts: Array, bits: Array, steps: Array, fall: int, roots: Array,
     tables: Array, rows: Array, met: Array,
     kept: Array, kept_codes: Array, kept_weights: Array, judged: Array, right: Array, seen: Array,
     answers: Array,
@@ -107,10 +126,11 @@ def follow(
         Rows of each window, 0 for all.
     values, starts : (v,) and (k + 1,) arrays
         The weights of counts, those of window i from ``starts[i]`` to ``starts[i + 1]``.
-    bits, steps : (k,) arrays
-        Low bits of counts that are left out; for which step of the decay the weights hold.
-    fall : int
-        Steps for each digit in the mean; 0 where the decay stays.
+    bits, steps : (k,) and (k + 2,) arrays
+        Low bits of counts that are left out; for which step of the decay the weights hold, and last the least step that
+        there is and the most that digits have a part in it.
+    fall, roots : int, (n_steps,) array
+        Steps for each digit in the mean, 0 where the decay stays; powers of 2 from one step to the next.
     tables, rows, met : (k, m, n_classes), (k, n_classes) and (k, 2) arrays
         What each window has counted, see `count_digits`.
     kept, kept_codes, kept_weights : arrays of as many rows as the longest window that has an end
@@ -127,8 +147,10 @@ def follow(
     guesses = np.empty(n_windows, np.int64)
     for i in range(begin, end):
         for k in range(n_windows):
-            if fall > 0 and max(fall * met[k, 1] // max(met[k, 0], 1), steps[-1]) != steps[k]:
-                return i
+            if fall > 0:
+                step = _decay_step(met[k], rows[k], tables.shape[1], rho, fall, roots, steps[-2], steps[-1])
+                if step != steps[k]:
+                    return i
         best = 0
         for k in range(n_windows):
             if right[k] >= right[best]:

@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flybloom._internal.typing import Array
 from flybloom.core.counts.by_class import ClassCounts
 
 MOST_COMPONENTS, MOST_CLASSES = 2048, 32  # that are looked at
 LEAST_ROWS = 1000  # of which it can be told
-FULL, ALIKE_IF_FULL, ALIKE = 0.95, 0.70, 0.98  # from where on there is trouble, by measurement: docs/defaults.md
+FULL, ALIKE_IF_FULL, SAME = 0.95, 0.75, 0.99  # from where on there is trouble, by measurement: docs/defaults.md
 
 
 class Fullness(NamedTuple):
@@ -22,6 +23,7 @@ class Fullness(NamedTuple):
 
     full: float  # share of components and classes in which the component has won in the class
     alike: float  # cosine between what two classes know, the median over pairs
+    same: float  # the same between their counts, without what is chance
 
     @property
     def is_full(self) -> bool:
@@ -31,7 +33,7 @@ class Fullness(NamedTuple):
     @property
     def is_alike(self) -> bool:
         """Whether rows of all classes have the same winners, equally often."""
-        return self.alike >= ALIKE
+        return self.same >= SAME
 
 
 def fullness(counts: ClassCounts, decay: float) -> Fullness | None:
@@ -49,7 +51,19 @@ def fullness(counts: ClassCounts, decay: float) -> Fullness | None:
         return None
     known = known[:: -(-known.size // MOST_CLASSES)]
     some = counts.table[:: -(-counts.n_components // MOST_COMPONENTS), known]
-    familiar = 1.0 - (1.0 - decay) ** some.astype(np.float64)
-    norms = np.sqrt((familiar**2).sum(axis=0))
-    cosines = familiar.T @ familiar / np.maximum(np.outer(norms, norms), 1e-300)
-    return Fullness(float((some > 0).mean()), float(np.median(cosines[np.triu_indices(known.size, 1)])))
+    counted = some.astype(np.float64)
+    familiar = 1.0 - (1.0 - decay) ** counted
+    # Where classes are the same, counts n are draws around a common mean: n (n - 1) is free of their noise.
+    squares = (counted * (counted - counts.unit.per_row)).sum(axis=0)
+    return Fullness(
+        float((some > 0).mean()),
+        _median_cosine(familiar, (familiar**2).sum(axis=0)),
+        _median_cosine(counted, np.maximum(squares, 0.0)),
+    )
+
+
+def _median_cosine(columns: Array, squares: Array) -> float:
+    """Return the median cosine between two columns of these squared lengths; 0 to one without length."""
+    lengths = np.sqrt(np.outer(squares, squares))
+    cosines = np.divide(columns.T @ columns, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return float(np.median(cosines[np.triu_indices(len(squares), 1)]))

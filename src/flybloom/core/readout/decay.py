@@ -1,9 +1,11 @@
 """The decay that counts ask for: the more often components have won, the less a single win may say.
 
 A fixed decay saturates: after some dozen wins a weight is nothing, and classes in which a component won 50 and 500
-times look alike. So "auto" falls with the power 1.5 of the typical count, which is told by how many binary digits
-counts have, in the mean over those that are not zero. Two whole numbers that add up decide, without a rounding on the
-way: it is the same on every machine. It goes in steps, so that it changes rarely as rows come.
+times look alike. So "auto" falls with two measures of the typical count: the mean over all components and classes,
+those without a win included; and, to the power 0.5, what the counts that are not zero are like, told by how many binary
+digits they have in the mean. Beyond some digits the mean alone decides: then counts are as good as rates, which more
+rows do not change. Whole numbers that add up decide, by operations that are rounded alike on every machine. It goes in
+steps, so that it changes rarely as rows come.
 """
 
 from __future__ import annotations
@@ -11,13 +13,15 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from flybloom._internal.typing import Array
 from flybloom.core.counts.by_class import ClassCounts
 
 AUTO = "auto"
-MOST = 0.6  # where counts are small; this and the next two were chosen by measurement, see docs/defaults.md
-FALL = 12  # steps down for each digit in the mean: the power 1.5 of the count
-START = 28  # steps up where counts have no digits: 2 ** 3.5 = 11.3
-LEAST_STEP = 33  # up to which the decay is the most there is
+MOST = 0.6  # where counts are small; this and the next three were chosen by measurement, see docs/defaults.md
+FALL = 4  # steps down for each digit in the mean: the power 0.5 of the count
+MOST_FALL = 30  # of these: from counts of about 100 on
+START = 32  # steps up where counts have no digits and a mean of 1: 2 ** 4 = 16
+LEAST_STEP = 37  # up to which the decay is the most there is
 STEPS = 8  # between a decay and half of it
 ROOTS = tuple(float.fromhex(text) for text in (
     "0x1.0000000000000p+0", "0x1.d5818dcfba487p-1", "0x1.ae89f995ad3adp-1", "0x1.8ace5422aa0dbp-1",
@@ -25,19 +29,32 @@ ROOTS = tuple(float.fromhex(text) for text in (
 ))  # 2 ** (-k / 8), as everybody rounds them  # fmt: skip
 
 
-class Digits(NamedTuple):
-    """How many counts are not zero, and how many binary digits they have together."""
+class CountSums(NamedTuple):
+    """What decides about the decay of some counts."""
 
-    n_counts: int
-    n_digits: int
+    n_counts: int  # that are not zero
+    n_digits: int  # binary ones, that these have together
+    mean: float  # of all counts, zeros included
+
+
+def sums_of(counts: ClassCounts) -> CountSums:
+    """Return what decides about the decay of these counts, in units of rows."""
+    n_counts, n_digits = counts.n_met_and_digits
+    per_row = counts.unit.per_row
+    n_digits -= n_counts * (per_row.bit_length() - 1)
+    mean = mean_count(counts.class_count, counts.n_components, counts.n_winners) / per_row
+    return CountSums(n_counts, n_digits, mean)
+
+
+def mean_count(class_count: Array, n_components: int, n_winners: int) -> float:
+    """Return how often a component won in a class that has rows, in the mean; rounded as kernels do it."""
+    rows: list[int] = class_count.tolist()
+    return float(sum(rows)) * n_winners / (float(n_components) * max(sum(n > 0 for n in rows), 1))
 
 
 def decay_of(decay: float | str, counts: ClassCounts) -> float:
     """Return the decay of a row that these counts are read with: a number as it is, or what "auto" comes to."""
-    if decay != AUTO:
-        return float(decay)
-    n_counts, n_digits = counts.n_met_and_digits
-    return auto_decay(Digits(n_counts, n_digits - n_counts * (counts.unit.per_row.bit_length() - 1)))
+    return auto_decay(sums_of(counts)) if decay == AUTO else float(decay)
 
 
 def count_decay_of(decay: float | str, counts: ClassCounts) -> float:
@@ -45,13 +62,13 @@ def count_decay_of(decay: float | str, counts: ClassCounts) -> float:
     return counts.unit.per_count(decay_of(decay, counts))
 
 
-def auto_decay(digits: Digits) -> float:
-    """Return the decay for counts of so many digits: 11.3 / 2**(1.5 b) for b digits in the mean, at most 0.6.
+def auto_decay(sums: CountSums) -> float:
+    """Return the decay for such counts: 16 / (mean * 2**(b / 2)) for b digits in the mean, up to 7.5; at most 0.6.
 
     Parameters
     ----------
-    digits : Digits
-        How many counts are not zero, and how many binary digits they have together.
+    sums : CountSums
+        How many counts are not zero, how many binary digits they have together, and the mean of all counts.
 
     Returns
     -------
@@ -60,14 +77,18 @@ def auto_decay(digits: Digits) -> float:
 
     Examples
     --------
-    >>> from flybloom.core.readout.decay import Digits, auto_decay
-    >>> auto_decay(Digits(100, 150)), auto_decay(Digits(100, 500))  # counts of 2, and of about 20
-    (0.6, 0.0625)
+    >>> from flybloom.core.readout.decay import CountSums, auto_decay
+    >>> auto_decay(CountSums(100, 150, 0.5))  # counts of 2, and as many zeros
+    0.6
+    >>> auto_decay(CountSums(100, 600, 32.0))
+    0.0625
     """
-    halved, step = divmod(decay_step(digits) - START, STEPS)
+    halved, step = divmod(decay_step(sums) - START, STEPS)
     return min(MOST, math.ldexp(ROOTS[step], -halved))
 
 
-def decay_step(digits: Digits) -> int:
+def decay_step(sums: CountSums) -> int:
     """Return the step that the decay of such counts is at; whole, so that a kernel can tell when it changes."""
-    return max(FALL * digits.n_digits // max(digits.n_counts, 1), LEAST_STEP)
+    fraction, exponent = math.frexp(sums.mean)
+    of_mean = STEPS * exponent - sum(fraction < root for root in ROOTS)  # steps that the mean is above 1, rounded down
+    return max(min(FALL * sums.n_digits // max(sums.n_counts, 1), MOST_FALL) + of_mean, LEAST_STEP)

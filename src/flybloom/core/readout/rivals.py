@@ -16,8 +16,20 @@ from flybloom.core.counts.base import Won
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import codes_if_known, codes_of, count_dtype, require_countable, unite
 from flybloom.core.counts.kept_winners import SMALL
-from flybloom.core.readout.decay import AUTO, FALL, LEAST_STEP, Digits, auto_decay, decay_step
+from flybloom.core.readout.decay import (
+    AUTO,
+    FALL,
+    LEAST_STEP,
+    MOST_FALL,
+    ROOTS,
+    CountSums,
+    auto_decay,
+    decay_step,
+    mean_count,
+)
 from flybloom.core.readout.weight_table import common_table, step_bits
+
+_ROOTS = np.array(ROOTS)
 
 
 class Rivals(NamedTuple):
@@ -179,7 +191,7 @@ class Rivals(NamedTuple):
             values, starts, bits, steps, is_steady = self._weights(decay, int(won.weights[done:].sum()))
             done = _kernels.score.follow(
                 won.winners, codes, won.weights, done, n_rows if is_steady else done + 1, np.uint64(seed),
-                self.limits, values, starts, bits, steps, FALL if decay == AUTO else 0,
+                self.limits, values, starts, bits, steps, FALL if decay == AUTO else 0, _ROOTS,
                 *self[2:], answers,
             )  # fmt: skip
         return answers
@@ -187,12 +199,13 @@ class Rivals(NamedTuple):
     def _weights(self, decay: float | str, n_more: int) -> tuple[Array, Array, Array, Array, bool]:
         """Return the weights of counts for each window, as kernels take them, and whether they hold for all rows."""
         tables, bits, steps, is_steady = [], [], [], True
-        for rows, met in zip(self.rows, self.met.tolist(), strict=True):
-            digits, most = Digits(*met), int(rows.max(initial=0))
-            steps.append(decay_step(digits))
-            now = auto_decay(digits) if decay == AUTO else float(decay)
+        for rows, (n_counts, n_digits) in zip(self.rows, self.met.tolist(), strict=True):
+            mean = mean_count(rows, self.tables.shape[1], self.kept.shape[1])
+            sums, most = CountSums(n_counts, n_digits, mean), int(rows.max(initial=0))
+            steps.append(decay_step(sums))
+            now = auto_decay(sums) if decay == AUTO else float(decay)
             bits.append(step_bits(now, most))
             is_steady &= step_bits(now, most + n_more) == bits[-1]
             tables.append(common_table(now, most + n_more, bits[-1]))
         starts = np.cumsum([0, *map(len, tables)])
-        return np.concatenate(tables), starts, np.array(bits), np.array([*steps, LEAST_STEP]), is_steady
+        return np.concatenate(tables), starts, np.array(bits), np.array([*steps, LEAST_STEP, MOST_FALL]), is_steady
