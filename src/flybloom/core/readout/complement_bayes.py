@@ -22,7 +22,7 @@ import numpy as np
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
-from flybloom.core.readout.linear_weights import linear_scores, padded
+from flybloom.core.readout.linear_weights import linear_scores, padded_zeros
 from flybloom.core.readout.logarithm import logarithm
 
 SMOOTHING = 0.1  # wins that every component is given, in rows; by measurement, see docs/text.md
@@ -50,7 +50,10 @@ class BayesScorer:
         self._counts = counts
         self._by_class = class_weights(class_weight, counts.classes, counts.class_count)
         self.intercept = intercept_of(counts, counts.class_count, self._by_class)
-        self._padded = padded(self.weights()) if n_lookups >= counts.n_components else None
+        self._padded: Array | None = None
+        if n_lookups >= counts.n_components:
+            self._padded = padded_zeros(*counts.table.shape)
+            self._write(self._padded[:, : counts.classes.size])
 
     @property
     def temperature_unit(self) -> float:
@@ -59,13 +62,17 @@ class BayesScorer:
 
     def weights(self) -> Array:
         """Return the weights of all components, float32, of shape (n_components, n_classes)."""
+        result = np.empty(self._counts.table.shape, np.float32)
+        self._write(result)
+        return result
+
+    def _write(self, out: Array) -> None:
+        """Write the weights of all components, some at a time."""
         table = self._counts.table
-        result = np.empty(table.shape, np.float32)
         step = max(1, VALUES_AT_ONCE // max(1, table.shape[1]))
         for begin in range(0, len(table), step):
             some = slice(begin, begin + step)
-            result[some] = weights_of(table[some], self._by_class, self._counts.unit.per_row)
-        return result
+            out[some] = weights_of(table[some], self._by_class, self._counts.unit.per_row)
 
     def scores(self, winners: Winners, out: Array | None = None) -> Array:
         """Return how much each row belongs to each class, in `out` if given."""

@@ -66,13 +66,17 @@ def rounded(weights: Array) -> Array:
 
 def padded(weights: Array) -> Array:
     """Return float32 weights (m, n_classes) with zeros up to a multiple of 16 classes, on cache lines."""
-    m, n_classes = weights.shape
-    width = -(-n_classes // LANES) * LANES
-    room = np.zeros(m * width + LANES, np.float32)
-    skip = -room.ctypes.data % 64 // room.itemsize
-    result = room[skip : skip + m * width].reshape(m, width)
-    result[:, :n_classes] = weights
+    result = padded_zeros(*weights.shape)
+    result[:, : weights.shape[1]] = weights
     return result
+
+
+def padded_zeros(n_components: int, n_classes: int) -> Array:
+    """Return room for so many float32 weights, with a multiple of 16 classes, on cache lines."""
+    width = -(-n_classes // LANES) * LANES
+    room = np.zeros(n_components * width + LANES, np.float32)
+    skip = -room.ctypes.data % 64 // room.itemsize
+    return room[skip : skip + n_components * width].reshape(n_components, width)
 
 
 def linear_scores(winners: Winners, padded_weights: Array, intercept: Array) -> Array:
