@@ -56,7 +56,7 @@ def _let_fail(cache: Any) -> None:
 
 
 def has_begun() -> bool:
-    """Return whether numba has loaded or compiled a kernel in this process: the first takes it half a second longer."""
+    """Return whether numba has loaded or compiled a kernel in this process: the first takes much longer."""
     return bool(_machines)
 
 
