@@ -22,6 +22,8 @@ def folder(tmp_path):
         checks=[
             Check("it <rises>", "1", "2", holds=True),
             Check("it falls", "1", "3", holds=False, note="too few rows"),
+            Check("it nearly flies", "1", "0.9", holds=False, within_noise=True),
+            Check("it sings", "-", "loudly", holds=True),
         ],
     )
     description = {"experiment": "vision", "figures": ["vision"], "settings": {}, "environment": {"numpy": "2"}}
@@ -39,7 +41,7 @@ def test_the_page_is_whole_and_escaped(folder):
     assert page.count("data:image/png;base64,") == 1
     assert "Short &lt;b&gt;" in page
     assert "it &lt;rises&gt;" in page
-    assert "1 of 2" in page
+    assert "<td>1 of 3, 1 within noise</td><td>1 of 1</td>" in page
     assert "<details>" in page  # the long table
     assert "<script" not in page
 
@@ -47,7 +49,10 @@ def test_the_page_is_whole_and_escaped(folder):
 def test_markdown_shows_what_does_not_hold(folder):
     """The command, how long it takes, the failed check with its note, and only short tables."""
     text = markdown(read_parts(folder), "standard")
-    assert "| Table 1 | `flybloom reproduce vision --profile standard` | 2 | [1 of 2](#vision) |" in text
+    assert (
+        "| Table 1 | `flybloom reproduce vision --profile standard` | 2 | [1 of 3, 1 within noise](#vision) | 1 of 1 |"
+        in text
+    )
     assert "| it falls | 1 | 3 | **no** | too few rows |" in text
     assert "a\\|b" in text
     assert "Long" not in text

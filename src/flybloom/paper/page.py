@@ -89,15 +89,15 @@ def markdown(parts: list[dict[str, Any]], profile: str) -> str:
         *HEAD,
         *(["", f"**{said}**"] if said else []),
         "",
-        "| in the paper | command | minutes of one core | statements and goals that hold |",
-        "|---|---|---:|---|",
+        "| in the paper | command | minutes of one core | its statements that hold | goals beyond it reached |",
+        "|---|---|---:|---|---|",
     ]
     for part in parts:
         experiment = part["experiment"]
-        held = held_of(part["checks"])
+        held, reached = held_of(part["checks"])
         lines.append(
             f"| {', '.join(experiment.items)} | `flybloom reproduce {experiment.name} --profile {profile}` "
-            f"| {part['minutes']:.0f} | [{held}](#{experiment.name}) |"
+            f"| {part['minutes']:.0f} | [{held}](#{experiment.name}) | {reached} |"
         )
     for part in parts:
         lines += _markdown_part(part)
@@ -131,12 +131,18 @@ def verdict_of(check: dict[str, Any]) -> str:
     return "yes" if check["holds"] else "noise" if check.get("within_noise") else "no"
 
 
-def held_of(checks: list[dict[str, Any]]) -> str:
-    """Return how many of the checks hold, and how many within noise; words where there was nothing to check."""
-    if not checks:
-        return "nothing to check"
-    verdicts = [verdict_of(check) for check in checks]
-    held = f"{verdicts.count('yes')} of {len(checks)}"
+def held_of(checks: list[dict[str, Any]]) -> tuple[str, str]:
+    """Return how many of the paper's statements hold, and how many goals of this library are reached."""
+    papers = [verdict_of(check) for check in checks if check["theirs"] != "-"]
+    own = [verdict_of(check) for check in checks if check["theirs"] == "-"]
+    return _counted(papers) or "nothing to check", _counted(own)
+
+
+def _counted(verdicts: list[str]) -> str:
+    """Return how many are yes, and how many within noise; nothing of none."""
+    if not verdicts:
+        return ""
+    held = f"{verdicts.count('yes')} of {len(verdicts)}"
     return f"{held}, {verdicts.count('noise')} within noise" if "noise" in verdicts else held
 
 
