@@ -18,7 +18,9 @@ def rows_of(text):
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line[:1] == "|"]
 
 
-@pytest.mark.parametrize("part", read_parts(RESULTS) if RESULTS.exists() else [], ids=lambda part: part["experiment"].name)
+@pytest.mark.parametrize(
+    "part", read_parts(RESULTS) if RESULTS.exists() else [], ids=lambda part: part["experiment"].name
+)
 def test_readme_counts_what_holds(part):
     """As many statements and goals as in the results, and a reason wherever a statement does not hold."""
     wanted = ", ".join(part["experiment"].items)
