@@ -158,7 +158,11 @@ class NoveltyScores:
         """
         scores, temperature_unit = self._scores(X)
         with _kernels.float_mode.SmallFloatsKept():
-            return np.asarray(softmax(scores / (self.temperature * temperature_unit), axis=1))
+            probability = np.asarray(softmax(scores / (self.temperature * temperature_unit), axis=1))
+        best = scores.argmax(axis=1)
+        tied = np.flatnonzero(probability.argmax(axis=1) != best)  # scores nearer than a probability can show:
+        probability[tied, best[tied]] = np.nextafter(probability[tied].max(axis=1), 1)  # the label stays on top
+        return probability
 
     def _scores(self, X: Any) -> tuple[Array, float]:
         """Return how much each row belongs to each class, and what the temperature is to be multiplied by."""
