@@ -118,3 +118,11 @@ def test_an_experiment_that_must_run_alone_gets_one_process(tmp_path, monkeypatc
     experiment = Experiment("e", "", (), lambda *_: [], lambda *_: Summary(), lambda _: {}, "", alone=alone)
     run_experiment(experiment, {}, tmp_path, jobs=3)
     assert seen == [expected]
+
+
+def test_all_results_are_of_these_units_even_if_none_had_to_be_run(tmp_path):
+    """A run of fewer units leaves theirs alone behind; the next one of more has kept the others in ``units/``."""
+    for numbers in ((1, 2), (1,), (1, 2)):
+        run_units(units(tmp_path, *numbers), tmp_path / "out")
+    assert set(json.loads((tmp_path / "out" / "raw.json").read_text())) == {"part/1", "part/2"}
+    assert runs(tmp_path) == [1, 2]

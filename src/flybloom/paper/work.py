@@ -99,7 +99,7 @@ def run_units(
         n_done += 1
         if on_progress is not None:
             on_progress(key, n_done, len(units))
-    if missing or not (folder / RAW).exists():
+    if missing or done.keys() != found.keys():
         write_json(folder / RAW, {unit.key: _newest(unit, done, folder) for unit in units}, indent=None)
     return {key: found[key] or {} for key in keys}
 
