@@ -76,4 +76,13 @@ class LinearScores:
         ndarray of shape (n_samples, n_classes)
             Rows sum to 1; columns as in ``classes_``.
         """
-        return np.asarray(softmax(self.decision_scores(X) / self.temperature_, axis=1))
+        return probabilities(self.decision_scores(X), self.temperature_)
+
+
+def probabilities(scores: Array, temperature: float) -> Array:
+    """Return the softmax of scores over a temperature, with the class of the largest score on top."""
+    probability = np.asarray(softmax(scores / temperature, axis=1))
+    best = scores.argmax(axis=1)
+    tied = np.flatnonzero(probability.argmax(axis=1) != best)  # scores nearer than a probability can show
+    probability[tied, best[tied]] = np.nextafter(probability[tied].max(axis=1), 1)
+    return probability

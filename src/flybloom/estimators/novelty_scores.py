@@ -6,12 +6,12 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.special import softmax
 
 from flybloom._internal.typing import Array, Codes, Features, Novelty, Winners
 from flybloom.core import _kernels
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.scorer import Scorer
+from flybloom.estimators.linear_scores import probabilities
 
 
 class ReadOut(Protocol):
@@ -158,11 +158,7 @@ class NoveltyScores:
         """
         scores, temperature_unit = self._scores(X)
         with _kernels.float_mode.SmallFloatsKept():
-            probability = np.asarray(softmax(scores / (self.temperature * temperature_unit), axis=1))
-        best = scores.argmax(axis=1)
-        tied = np.flatnonzero(probability.argmax(axis=1) != best)  # scores nearer than a probability can show:
-        probability[tied, best[tied]] = np.nextafter(probability[tied].max(axis=1), 1)  # the label stays on top
-        return probability
+            return probabilities(scores, self.temperature * temperature_unit)
 
     def _scores(self, X: Any) -> tuple[Array, float]:
         """Return how much each row belongs to each class, and what the temperature is to be multiplied by."""
