@@ -28,8 +28,10 @@ def digits_of(table):
 
 
 def sums_of(table):
-    """What decides about the decay, from the counts alone."""
-    return CountSums(*digits_of(table), np.asarray(table).mean())
+    """What decides about the decay, from the counts alone; classes come first, and few count as four."""
+    table = np.asarray(table)
+    n_met = int((table.sum(axis=1) > 0).sum())
+    return CountSums(*digits_of(table), table.sum() / (table.shape[1] * max(n_met, 4)))
 
 
 @given(st.integers(1, 10**6), st.integers(0, 62), st.floats(1e-3, 1e9))
@@ -57,7 +59,7 @@ def test_few_hashes_that_won_often_do_not_vanish():
     X = np.tile(np.eye(2, 6), (5000, 1))
     y = np.arange(len(X)) % 2 ^ (np.arange(len(X)) % 7 == 0)
     learner = FlyBloomClassifier(4096, n_winners=4, random_state=0).fit(X, y)
-    assert (learner.novelty(X[:2]) > 0).all()
+    assert (learner.novelty(X[:2]) > 0).any(axis=1).all()
     assert_array_equal(learner.predict(X[:2]), [0, 1])
 
 

@@ -10,6 +10,7 @@ from flybloom.core._kernels._jit import kernel
 MIX_0 = np.uint64(0xBF58476D1CE4E5B9)  # constants of the finaliser of SplitMix64 (Steele, Lea and Flood, 2014)
 MIX_1 = np.uint64(0x94D049BB133111EB)
 STEP = np.uint64(0x9E3779B97F4A7C15)
+FEW_CLASSES = 4  # as `core/readout/decay.py` has it
 
 
 @kernel
@@ -96,7 +97,7 @@ def _decay_step(
     for c in range(rows.size):
         n_rows += rows[c]
         n_known += int(rows[c] > 0)
-    mean = float(n_rows) * n_winners / (float(n_components) * max(n_known, 1))
+    mean = float(n_rows) * n_winners / (float(n_components) * max(n_known, FEW_CLASSES))
     fraction, exponent = math.frexp(mean)
     step = roots.size * exponent
     for root in roots:

@@ -4,8 +4,9 @@ A fixed decay saturates: after some dozen wins a weight is nothing, and classes 
 times look alike. So "auto" falls with two measures of the typical count: the mean over all components and classes,
 those without a win included; and, to the power 0.5, what the counts that are not zero are like, told by how many binary
 digits they have in the mean. Beyond some digits the mean alone decides: then counts are as good as rates, which more
-rows do not change. Whole numbers that add up decide, by operations that are rounded alike on every machine. It goes in
-steps, so that it changes rarely as rows come.
+rows do not change. Two or three classes share a mean as if they were four: where a row has few classes to go to, a
+single win says more. Whole numbers that add up decide, by operations that are rounded alike on every machine. It goes
+in steps, so that it changes rarely as rows come.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ MOST_FALL = 30  # of these: from counts of about 100 on
 START = 32  # steps up where counts have no digits and a mean of 1: 2 ** 4 = 16
 LEAST_STEP = 37  # up to which the decay is the most there is
 STEPS = 8  # between a decay and half of it
+FEW_CLASSES = 4  # fewer share a mean as if they were as many
 ROOTS = tuple(float.fromhex(text) for text in (
     "0x1.0000000000000p+0", "0x1.d5818dcfba487p-1", "0x1.ae89f995ad3adp-1", "0x1.8ace5422aa0dbp-1",
     "0x1.6a09e667f3bcdp-1", "0x1.4bfdad5362a27p-1", "0x1.306fe0a31b715p-1", "0x1.172b83c7d517bp-1",
@@ -34,7 +36,7 @@ class CountSums(NamedTuple):
 
     n_counts: int  # that are not zero
     n_digits: int  # binary ones, that these have together
-    mean: float  # of all counts, zeros included
+    mean: float  # of all counts, zeros included, over four classes at least
 
 
 def sums_of(counts: ClassCounts) -> CountSums:
@@ -47,9 +49,12 @@ def sums_of(counts: ClassCounts) -> CountSums:
 
 
 def mean_count(class_count: Array, n_components: int, n_winners: int) -> float:
-    """Return how often a component won in a class that has rows, in the mean; rounded as kernels do it."""
+    """Return how often a component won in a class that has rows, in the mean over these, and over four at least.
+
+    Rounded as the kernel does it that tells when a decay changes.
+    """
     rows: list[int] = class_count.tolist()
-    return float(sum(rows)) * n_winners / (float(n_components) * max(sum(n > 0 for n in rows), 1))
+    return float(sum(rows)) * n_winners / (float(n_components) * max(sum(n > 0 for n in rows), FEW_CLASSES))
 
 
 def decay_of(decay: float | str, counts: ClassCounts) -> float:
