@@ -44,7 +44,6 @@ def plan(settings: Settings, data: str | None) -> list[Unit]:
                 data,
             )
             for method, grid in settings["grids"].items()
-            if f"{name}/{method}" not in settings.get("left_out", ())
         ]
         units += [
             Unit(f"{name}/{part}/{key}", run_filters, {**common, "seed": own_seed, "space": space}, data)
@@ -215,7 +214,8 @@ def draw(summary: Summary) -> dict[str, Figure]:
         ax.set_xticks(at, list(of_set), rotation=45)
         ax.set_title(name, fontsize=10)
         ax.set_ylabel("test accuracy, %")
-    axes[0].legend(frameon=False, fontsize=8)
+    axes[0].set_ylim(top=125)  # room for the legend above the bars
+    axes[0].legend(frameon=False, fontsize=8, ncols=2, loc="upper left")
     return {"vision": figure}
 
 
