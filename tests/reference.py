@@ -391,8 +391,12 @@ def hats(value, k, limit):
     return heights
 
 
-def soft_bins(rows, k, limit, weights=None):
-    """Hats of each value, less the exact mean of each hat over the rows that have one; zeros where there is none."""
+def soft_bins(rows, k, limit, weights=None, beside=0):
+    """Hats of each value, less the exact mean of each hat over the rows that have one; zeros where there is none.
+
+    With `beside`, the value itself, times it, comes after its hats.
+    """
+    beside = [np.float32(beside)] if beside else []
     weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
     blocks = []
     for column in rows.T:
@@ -403,13 +407,19 @@ def soft_bins(rows, k, limit, weights=None):
             np.float32(float(sum((w * Fraction(float(h[b])) for w, h in known), Fraction()) / n)) for b in range(k)
         ]
         blocks.append(
-            [[np.float32(0)] * k if h is None else [x - m for x, m in zip(h, means, strict=True)] for h in heights]
+            [
+                [np.float32(0)] * (k + len(beside))
+                if h is None
+                else [x - m for x, m in zip(h, means, strict=True)] + [value * times for times in beside]
+                for value, h in zip(column, heights, strict=True)
+            ]
         )
     return np.array(blocks, np.float32).transpose(1, 0, 2).reshape(len(rows), -1)
 
 
-def relevance(rows, y, power, limit, weights=None, n_bins=1):
+def relevance(rows, y, power, limit, weights=None, n_bins=1, n_places=None):
     """The root of the share of variance between classes, of columns and squares, less chance, to a power; largest 1."""
+    n_places = n_bins if n_places is None else n_places
     weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
     n, classes = sum(weights), sorted({label for label, w in zip(y.tolist(), weights, strict=True) if w})
     spare = len(classes) - 1
@@ -432,19 +442,43 @@ def relevance(rows, y, power, limit, weights=None, n_bins=1):
         chance = Fraction(spare + (2 * math.sqrt(2 * spare) if n_bins == 1 else 0)) / n
         beyond = min(max((max(both) - chance) / (1 - chance), 0), 1) if chance < 1 else 0
         if n_bins > 1:
-            first, free = f // n_bins * n_bins, spare * (n_bins - 1)
+            first, free = f // n_places * n_places, spare * (n_bins - 1)
             if sum(values for values, _ in shares[first : first + n_bins]) * n <= free + 3 * math.sqrt(2 * free):
                 beyond = 0
         found.append(math.sqrt(beyond) ** power)
     told, free = [share for both in shares for share in both], spare
     if n_bins > 1:
-        told = [sum(values for values, _ in shares[f : f + n_bins]) for f in range(0, len(shares), n_bins)]
+        told = [sum(values for values, _ in shares[f : f + n_bins]) for f in range(0, len(shares), n_places)]
         free = spare * (n_bins - 1)
     log = len(told).bit_length() * math.log(2)
     if max(told) * n <= free + 2 * math.sqrt(free * log) + log:  # what the strongest of as many has by chance
         found = [0.0] * len(found)
     largest = max(found)
     return np.array([x / largest for x in found] if largest > 0 else [1.0] * len(found))
+
+
+def image_contrast(rows, height, width, channels):
+    """How much more neighbours in an image go together than pixels a row below and half a row aside."""
+    live = rows.std(axis=0) > 0
+    scaled = np.where(live, (rows - rows.mean(axis=0)) / np.where(live, rows.std(axis=0), 1), 0).clip(-2.5, 2.5)
+
+    def contrast(values):
+        def correlation(down, right):
+            pairs = [
+                ((i * width + j) * channels + c, ((i + down) * width + j + right) * channels + c)
+                for i in range(height - down)
+                for j in range(width - right)
+                for c in range(channels)
+            ]
+            found = []
+            for a, b in pairs:
+                size = np.sqrt((values[:, a] ** 2).sum() * (values[:, b] ** 2).sum())
+                found += [(values[:, a] * values[:, b]).sum() / size] if size > 0 else []
+            return np.mean(found) if found else 0.0
+
+        return min(correlation(0, 1), correlation(1, 0)) - max(correlation(1, width // 2), 0)
+
+    return max(contrast(scaled), contrast(scaled - scaled.mean(axis=1, keepdims=True)))
 
 
 def covariance(rows, weights=None):

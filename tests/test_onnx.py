@@ -14,7 +14,17 @@ from flybloom.export.encoding import WRITERS
 
 onnxruntime = pytest.importorskip("onnxruntime")
 KINDS = [FlyBloomClassifier, FlyRidgeClassifier]
-ENCODINGS = ["auto", "none", "whole", "standard", "bins", "none+relevance", "rotation+relevance", "bins+relevance"]
+ENCODINGS = [
+    "auto",
+    "none",
+    "whole",
+    "standard",
+    "bins",
+    "none+relevance",
+    "rotation+relevance",
+    "bins+relevance",
+    "bins+beside+relevance",
+]
 TYPES = ["float64", "float32", "int64"]
 
 

@@ -164,10 +164,11 @@ def test_every_format_has_a_file():
         (1, "FlyBloomClassifier"),
         (1, "FlyHash"),
         (3, "FlyBloomClassifier"),
+        (4, "FlyBloomClassifier"),
     }
 
 
-@pytest.mark.parametrize(("field", "known"), [("format", 3), ("hash_version", 2)])
+@pytest.mark.parametrize(("field", "known"), [("format", 4), ("hash_version", 2)])
 def test_files_of_a_later_format_say_what_to_do(tmp_path, digits, field, known):
     """Upgrade."""
     small().fit(*digits).save(tmp_path / "model.fly")

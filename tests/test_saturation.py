@@ -26,23 +26,23 @@ def said(work):
 def test_few_components_are_told_once_and_again_after_the_next_fit(digits):
     """With the remedy."""
     X, y = np.tile(digits[0], (4, 1)), np.tile(digits[1], 4)
-    model = FlyBloomClassifier(32, random_state=0)
+    model = FlyBloomClassifier(16, random_state=0)
     (message,) = said(lambda: model.fit(X, y))
     assert "Filters are saturated: " in message
-    assert "Raise n_components (now 32; 'auto' is 32768), or use FlyRidgeClassifier." in message
+    assert "Raise n_components (now 16; 'auto' is 32768), or use FlyRidgeClassifier." in message
     assert said(lambda: [model.predict(X), model.partial_fit(X, y).partial_fit(X, y)]) == []
     assert len(said(lambda: model.fit(X, y))) == 1
-    with_decay = FlyBloomClassifier(32, decay=0.4, random_state=0)
+    with_decay = FlyBloomClassifier(16, decay=0.4, random_state=0)
     assert "decay='auto' helps as well (now 0.4)" in said(lambda: with_decay.fit(X, y))[0]
 
 
 def test_streams_are_told_when_it_comes_to_that(digits):
     """Not by the first rows; and by `train` as well."""
     X, y = digits
-    model = FlyBloomClassifier(32, random_state=0)
+    model = FlyBloomClassifier(16, random_state=0)
     assert said(lambda: model.partial_fit(X[:900], y[:900])) == []
     assert len(said(lambda: [model.partial_fit(X, y) for _ in range(4)])) == 1
-    trained, frame = FlyBloomClassifier(32, random_state=0), pd.DataFrame(np.tile(X, (4, 1))).add_prefix("pixel")
+    trained, frame = FlyBloomClassifier(16, random_state=0), pd.DataFrame(np.tile(X, (4, 1))).add_prefix("pixel")
     frame["label"] = np.tile(y, 4)
     assert len(said(lambda: flybloom.train(trained, frame, "label"))) == 1
 

@@ -131,15 +131,29 @@ def test_one_row_of_many_components():
             assert_array_equal(projection.winners(row[None], 128)[0], winners)
 
 
-@given(st.integers(2, 9), st.lists(VALUES, min_size=1, max_size=6), st.floats(0.125, 4.0, width=32))
+@given(
+    st.integers(2, 9),
+    st.lists(VALUES, min_size=1, max_size=6),
+    st.floats(0.125, 4.0, width=32),
+    st.sampled_from([0.0, 0.4, 3.0]),
+)
 @settings(max_examples=60, deadline=None)
-def test_soft_bins(n_bins, row, limit):
-    """Missing values, knots, and values beyond them."""
+def test_soft_bins(n_bins, row, limit, beside):
+    """Missing values, knots, and values beyond them; bins alone, and columns beside them."""
     rows = np.array([row, [np.nan, *row[1:]], [-x * 0.3 for x in row]], np.float32)
     means = np.random.default_rng(0).random(n_bins * len(row)).astype(np.float32)
-    shape = (len(rows), n_bins * len(row))
-    compiled_, plain = both("encode.soft_bins", (rows, n_bins, np.float32(limit), means), shape, np.float32)
+    shape = (len(rows), (n_bins + (beside > 0)) * len(row))
+    given_ = (rows, n_bins, np.float32(limit), np.float32(beside), means)
+    compiled_, plain = both("encode.soft_bins", given_, shape, np.float32)
     assert_array_equal(plain.view(np.int32), compiled_.view(np.int32))
+
+
+@pytest.mark.parametrize("beside", [0.0, 0.4])
+def test_soft_bins_of_no_rows(beside):
+    """A part of a file may have none."""
+    given_ = (np.empty((0, 4), np.float32), 5, np.float32(2.5), np.float32(beside), np.zeros(20, np.float32))
+    for found in both("encode.soft_bins", given_, (0, 4 * (5 + (beside > 0))), np.float32):
+        assert found.size == 0
 
 
 @given(SEEDS, st.integers(1, 12), st.integers(1, 9), st.integers(1, 20))

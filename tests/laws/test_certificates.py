@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier
 from flybloom.core.hashing.bounds import SumBounds
 
-ENCODINGS = ["none", "standard", "bins", "bins+relevance", "rotation=3", "bins=4+relevance+rotation=5", "auto"]
+ENCODINGS = [
+    "none", "standard", "bins", "bins+relevance", "bins+beside", "rotation=3", "auto",
+    "bins=4+relevance+rotation=5", "bins=4+beside+relevance+rotation=5",
+]  # fmt: skip
 NORMS = ["linf", "l2", "l1"]
 
 

@@ -58,6 +58,7 @@ def test_weights_and_scores_are_those_of_the_reference(rows, class_weight):
         found = BayesScorer(learned.counts, class_weight)
     assert_allclose(found.weights().T, truth, rtol=0, atol=0 if class_weight is None else 2.0**-18)
     assert_allclose(found.intercept, intercept, rtol=1e-13)
+    assert found.scores(np.empty((0, 6), np.uint32)).shape == (0, model.classes_.size)
     told = reference.linear_scores(winners_of(model, rows.X), found.weights(), found.intercept)
     assert_array_equal(scores(model, rows.X), told)
     assert_array_equal(model.predict(rows.X), model.classes_[told.argmax(axis=1)])

@@ -2,6 +2,8 @@
 
 import math
 import pickle
+from functools import reduce
+from operator import add
 
 import numpy as np
 import pytest
@@ -15,9 +17,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 import flybloom
 import reference
 from flybloom import Encoding, FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash, FlyRidgeClassifier
+from flybloom.core._kernels import _choice as loops
 from flybloom.core.encoding import row_sample
+from flybloom.core.encoding.auto_encoding import wanted_encoding
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import AutoEncoding
 from flybloom.core.encoding.relevance import RelevancePlan
 from flybloom.core.hashing.projection import Projection
 from flybloom.exceptions import IncompatibleHashError
@@ -26,7 +29,7 @@ from laws.strategies import block_cuts, labelled_rows
 
 ENCODINGS = (
     "auto", "none", "whole", "center", "standard", "bins", "bins=3+relevance", "relevance", "relevance=1+clip=inf",
-    "rotation=2", "rotation=3+standard", "bins=4+relevance+rotation=5",
+    "rotation=2", "rotation=3+standard", "bins=4+relevance+rotation=5", "bins=3+beside", "bins=4+beside=2+relevance",
 )  # fmt: skip
 every_encoding = pytest.mark.parametrize("encoding", ENCODINGS)
 
@@ -60,6 +63,8 @@ def test_clip_and_bins_are_the_slow_truth(case):
     assert_array_equal(encoder.encode(X), np.nan_to_num(reference.clipped(X, weights)))
     binned = fitted(Encoding(bins=5), X, y, weights)
     assert_array_equal(binned.encode(X), reference.soft_bins(reference.clipped(X, weights), 5, 2.5, weights))
+    beside = fitted(Encoding(bins=3, beside=0.4), X, y, weights)
+    assert_array_equal(beside.encode(X), reference.soft_bins(reference.clipped(X, weights), 3, 2.5, weights, 0.4))
 
 
 @st.composite
@@ -154,14 +159,16 @@ def test_relevance_is_the_slow_truth(case, power):
 
 
 @settings(max_examples=50)
-@given(case=rows_with_gaps(), times=st.sampled_from([1, 5, 25]))
-def test_relevance_of_bins_is_the_slow_truth(case, times):
+@given(case=rows_with_gaps(), times=st.sampled_from([1, 5, 25]), beside=st.sampled_from([0.0, 0.4, 0.8]))
+def test_relevance_of_bins_is_the_slow_truth(case, times, beside):
     """Bins of a column tell together whether it counts, and each how much; with few rows none does."""
     (X, y), weights = case
     weights = weights * times
-    encoder = fitted(Encoding(bins=4, relevance=0.5), X, y, weights)
-    binned = reference.soft_bins(reference.clipped(X, weights), 4, 2.5, weights)
-    expected, found = reference.relevance(binned, y, 0.5, 1.0, weights, n_bins=4), encoder.steps[-1].weights
+    encoder = fitted(Encoding(bins=4, beside=beside, relevance=0.5), X, y, weights)
+    binned = reference.soft_bins(reference.clipped(X, weights), 4, 2.5, weights, beside)
+    largest, n_places = max(1.0, 2.5 * beside), 5 if beside else 4
+    expected = reference.relevance(binned, y, 0.5, largest, weights, 4, n_places)
+    found = encoder.steps[-1].weights
     is_tiny = (expected < 1e-2) & (found < 0.1)  # shares that cancel to nothing
     assert_allclose(found[~is_tiny], expected[~is_tiny], atol=2e-3)
 
@@ -226,6 +233,28 @@ def test_files_copies_and_clones_keep_encodings(encoding, digits, tmp_path):
     assert_same_state(clone(model).fit(X[:300], y[:300]), model)
     assert_allclose(model.explain(X[:20], labels=3).sum(axis=1), model.novelty(X[:20])[:, 3], atol=1e-6)
     assert model.class_profiles().shape == (10, 64)
+
+
+@every_encoding
+@pytest.mark.parametrize("choice", ["plain", "compiled"])
+def test_parts_without_rows_change_nothing(encoding, choice, digits, monkeypatch):
+    """As a part of a file may have none, on a worker that has compiled nothing yet."""
+    X, y = digits[0][:, 20:30], digits[1]
+    ones = np.ones(len(X), np.int64)
+    monkeypatch.setattr(loops, "CHOICE", choice)
+
+    def fitted_to(*parts):
+        def sums_of(plan, encoder):
+            return reduce(add, [encoder.measure(plan, X[part], y[part], ones[part]) for part in parts])
+
+        features = Encoder(10)
+        wanted = wanted_encoding(encoding, None, uses_labels=True).resolved(features, sums_of, is_sparse=False)
+        return wanted.fitted(features, sums_of)
+
+    encoder = fitted_to(slice(0), slice(None), slice(0))
+    assert encoder.fields() == fitted_to(slice(None)).fields()
+    assert encoder.encode(X[:0]).shape == (0, encoder.n_outputs)
+    assert encoder.traced_back(np.empty((0, encoder.n_outputs))).shape == (0, 10)
 
 
 def test_models_of_different_encodings_do_not_merge(digits):
@@ -366,6 +395,7 @@ def test_random_labels_give_no_gain():
 def test_words_and_objects_say_the_same():
     """Short in code, on the command line, and when printed."""
     assert Encoding.parse("bins+relevance") == Encoding(bins=5, relevance=0.5)
+    assert Encoding.parse("bins+beside") == Encoding(bins=5, beside=0.4)
     assert Encoding.parse("standard+clip=inf") == Encoding("standard", clip=np.inf)
     assert Encoding.parse("grid=28x28").grid_shape == (28, 28)
     assert repr(Encoding(bins=5, relevance=0.5)) == "Encoding(bins=5, relevance=0.5)"
@@ -373,8 +403,8 @@ def test_words_and_objects_say_the_same():
     assert hash(Encoding(bins=5)) == hash(Encoding(bins=5))
     for encoding in (Encoding(), Encoding("none"), Encoding(rotation=3), Encoding(clip=np.inf, grid_shape=(3, 4))):
         assert Encoding.from_json(encoding.to_json()) == encoding
-    for wrong in ("bin", "bins=x", "grid", "", "bins=1"):
-        with pytest.raises(ValueError, match=r"encoding|bins"):
+    for wrong in ("bin", "bins=x", "grid", "", "bins=1", "beside", "bins+beside=-1", "bins+beside=inf"):
+        with pytest.raises(ValueError, match=r"encoding|bins|beside"):
             FlyHash(encoding=wrong).fit(np.eye(3))
 
 
@@ -388,7 +418,6 @@ def test_what_does_not_go_together_is_refused(digits):
     with pytest.raises(ValueError, match="measured by labels"):
         FlyHash(encoding="relevance").fit(X)
     assert FlyHash(64, encoding="relevance", random_state=0).fit(X, y).winners(X).shape == (1797, 16)
-    assert AutoEncoding(uses_labels=False).resolved(64, is_sparse=False).relevance == 0
 
 
 @given(rows=labelled_rows(least=3))

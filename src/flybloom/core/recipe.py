@@ -19,17 +19,11 @@ from flybloom._internal.validation import check_new_rows, check_rows
 from flybloom.core import _kernels
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit, unit_for
+from flybloom.core.encoding.auto_encoding import MAX_WEIGHED, AutoEncoding, Wanted
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import MAX_WEIGHED, AutoEncoding, Wanted
 from flybloom.core.encoding.step import Plan
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.hashing.sizes import (
-    AUTO_COMPONENTS,
-    AUTO_CONNECTIONS,
-    AUTO_WINNERS,
-    WINDOW_CONNECTIONS,
-    Sizes,
-)
+from flybloom.core.hashing.sizes import Seen, Sizes
 from flybloom.exceptions import NeverLearnedError
 
 NOTHING: dict[str, Any] = {}
@@ -225,17 +219,14 @@ class Recipe:
         n_rows: int | None = None,
     ) -> Hasher:
         """Return how rows are hashed; the steps of the encoder are fitted to sums over all rows, from `sums_of`."""
+        sums_of = _remembered(sums_of)
         encoder = self.encoding.tabled(encoder, sums_of)  # tells how many columns there are
-        encoding = self.encoding.resolved(encoder.n_outputs, is_sparse=is_sparse)
+        encoding = self.encoding.resolved(encoder, sums_of, is_sparse=is_sparse)
         n_columns = encoding.n_columns(encoder.n_outputs)
-        most_components, most, most_winners = AUTO_COMPONENTS, AUTO_CONNECTIONS, AUTO_WINNERS
+        seen = Seen.COLUMNS if encoding.grid_shape is None else Seen.WINDOWS
         if is_sparse and isinstance(self.encoding, AutoEncoding) and encoder.n_features > MAX_WEIGHED:
-            most_components, most, most_winners = self.sizes.of_text
-        elif encoding.grid_shape is not None:
-            most = WINDOW_CONNECTIONS
-        sizes = self.sizes.for_features(  # refused before any work
-            encoder.n_features, n_columns, n_rows, most, most_winners, most_components
-        )
+            seen = Seen.WORDS
+        sizes = self.sizes.for_features(encoder.n_features, n_columns, n_rows, seen)  # refused before any work
         with _kernels.float_mode.SmallFloatsKept():
             fitted = encoding.fitted(encoder, sums_of)
         return Hasher.of(fitted, self.seed, sizes, signed=self.signed)
@@ -382,6 +373,19 @@ class Learning:
             self._own = counts.plus(delta, owned=True)
             self.learned = self.learned._replace(counts=self._own)
         return self.learned
+
+
+def _remembered(sums_of: Callable[[Plan, Encoder], Any]) -> Callable[[Plan, Encoder], Any]:
+    """Return the same, but what is asked twice in turn is measured once: it takes a pass over all rows."""
+    last: tuple[Plan, Encoder, Any] | None = None
+
+    def ask(plan: Plan, encoder: Encoder) -> Any:
+        nonlocal last
+        if last is None or last[0] != plan or last[1].steps != encoder.steps:
+            last = plan, encoder, sums_of(plan, encoder)
+        return last[2]
+
+    return ask
 
 
 def _sums_of_rows(sums_of: Callable[[Plan, Encoder], Any], unit: WeightUnit, plan: Plan, encoder: Encoder) -> Any:

@@ -12,8 +12,9 @@ from sklearn.exceptions import NotFittedError
 
 from flybloom._internal.sklearn_compat import Interval, RealNotInt, StrOptions
 from flybloom._internal.typing import Array, Scaling
+from flybloom.core.encoding.auto_encoding import Wanted, wanted_encoding
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import Encoding, Wanted, wanted_encoding
+from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.encoding.standardise import Standardise
 from flybloom.core.files import model_file
 from flybloom.core.files.model_file import Parts
@@ -78,7 +79,7 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     _is_pickled_as_parts: ClassVar[bool] = True
     _has_labels: ClassVar[bool] = True  # whether an encoding may ask for labels
     _uses_labels: bool = True  # whether "auto" does
-    _weighs_words: ClassVar[bool] = False  # whether it does for sparse rows of many columns as well
+    _counts_pairs: ClassVar[bool] = False  # whether it has few components, which see other things
     n_components: Any
     n_connections: Any
     n_winners: Any
@@ -243,9 +244,7 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     @property
     def _encoding(self) -> Wanted:
         """Which steps the encoder is to have."""
-        return wanted_encoding(
-            self.encoding, self.scaling, uses_labels=self._uses_labels, weighs_words=self._weighs_words
-        )
+        return wanted_encoding(self.encoding, self.scaling, uses_labels=self._uses_labels, for_pairs=self._counts_pairs)
 
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot say as well."""

@@ -17,8 +17,8 @@ from flybloom._internal.typing import Array, Novelty, Scaling, Size, WantedUnit,
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import known_codes
+from flybloom.core.encoding.auto_encoding import MAX_WEIGHED, AutoEncoding, Wanted
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import MAX_WEIGHED, AutoEncoding, Wanted
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import AUTO_COMPONENTS, BayesSizes, Sizes
 from flybloom.core.readout import explanation, filters, similarity
@@ -124,9 +124,10 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised and clipped at 2.5 deviations; up to 30 become 5 soft bins each (up to 5
-          columns 7), more their 50 leading principal components; sparse rows are taken as they are. Columns are weighed
-          by their relevance to the labels.
+        - If "auto", columns are standardised and clipped at 2.5 deviations. Up to 30 become 5 soft bins each (up to 5
+          columns 7) beside themselves, and all are weighed by their relevance to the labels. Rows that are images,
+          which is told from the rows, become their 50 leading principal components instead. Sparse rows are taken as
+          they are, but for the weights.
         - If "none", the rows as they come, as in the paper: integers are summed as integers.
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
@@ -314,7 +315,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         >>> from flybloom import FlyBloomClassifier
         >>> model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
         >>> model.class_similarity(kind="familiarity")[3].round(2)
-        array([0.07, 0.15, 0.3 , 1.  , 0.03, 0.25, 0.07, 0.16, 0.29, 0.36])
+        array([0.08, 0.13, 0.28, 1.  , 0.04, 0.26, 0.09, 0.17, 0.31, 0.38])
         """
         self._require_hasher()
         _check_choice("kind", kind, FILTERS)
@@ -470,7 +471,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         >>> model = FlyBloomClassifier(random_state=0).fit(X, y)
         >>> shares = model.explain(X[:1], labels=8)
         >>> shares.shape, round(shares.sum(), 3), round(model.novelty(X[:1])[0, 8], 3)
-        ((1, 64), np.float64(0.958), np.float64(0.958))
+        ((1, 64), np.float64(0.939), np.float64(0.939))
         """
         _check_choice("kind", kind, SCORES)
         with self.scoring(X) as (rows, learned):

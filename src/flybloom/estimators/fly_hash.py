@@ -55,8 +55,9 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised and clipped at 2.5 deviations; up to 30 become 5 soft bins each (up to 5
-          columns 7), more their 50 leading principal components; sparse rows are taken as they are. Labels are not
+        - If "auto", columns are standardised and clipped at 2.5 deviations. Up to 30 become 5 soft bins each (up to 5
+          columns 7) beside themselves; rows that are images, which is told from the rows, become their 50 leading
+          principal components. Sparse rows are taken as they are. Labels are not
           looked at.
         - If "none", the rows as they come, as in the paper: integers are summed as integers.
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.

@@ -11,8 +11,8 @@ from sklearn.base import OutlierMixin
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Codes, Features, Scaling, Size, WarmUp, Winners
 from flybloom.core.counts.by_age import AgeCounts
+from flybloom.core.encoding.auto_encoding import Wanted, wanted_encoding
 from flybloom.core.encoding.bias_columns import BiasColumns
-from flybloom.core.encoding.encoding import Wanted, wanted_encoding
 from flybloom.core.readout.recovery import AgedFilter
 from flybloom.core.recipe import Block, Learned
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute

@@ -57,14 +57,16 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
 
         - If int, exactly that many.
         - If float, that share of the features, at least one.
-        - If "auto", half of the columns that are hashed, at most 16; at most 64 where there are more than 256.
+        - If "auto", half of the columns that are hashed, at most 16; at most 64 where there are more than 100, and 24
+          of windows.
 
     n_winners : int, float or "auto", default="auto"
         How many components win in each row.
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
-        - If "auto", an eighth of the components, at most 256; of more than 4096 components, a sixteenth.
+        - If "auto", an eighth of the components; where they see no windows, at most 256, and of more than 4096 a
+          sixteenth.
 
     alpha : float or "gcv", default="gcv"
         How strongly weights are shrunk, as a multiple of the mean eigenvalue of the pairs. "gcv" chooses it by
@@ -80,9 +82,10 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised and clipped at 2.5 deviations; up to 30 become 5 soft bins each (up to 5
-          columns 7), more their 50 leading principal components; sparse rows are taken as they are. Columns are weighed
-          by their relevance to the labels.
+        - If "auto", columns are standardised and clipped at 2.5 deviations. Up to 30 become 5 soft bins each (up to 5
+          columns 7) beside themselves, and all are weighed by their relevance to the labels. Rows that are images,
+          which is told from the rows, are seen through windows, up to 512 pixels as their 50 leading principal
+          components. Sparse rows are taken as they are, but for the weights.
         - If "none", the rows as they come: integers are summed as integers.
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
@@ -167,7 +170,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
     """
 
     counts_type = PairCounts
-    _weighs_words = True
+    _counts_pairs = True
     is_tuned = True
     needs_judging = True
     _sizes_type = PairSizes

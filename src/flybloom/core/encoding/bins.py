@@ -1,7 +1,8 @@
 """Soft bins: a column becomes several, each of which is high near one value.
 
 The winners of a hash follow from the direction of a row and not from its length. With few columns that loses what
-matters: rows near the middle and far from it look alike. Of soft bins all rows have about the same length.
+matters: rows near the middle and far from it look alike. Of soft bins all rows have about the same length. But they
+know nothing of the order of values; the column itself beside its bins brings it back.
 """
 
 from __future__ import annotations
@@ -23,24 +24,41 @@ class SoftBins(Step):
     """Hat functions of each column on even knots from -limit to limit, less their means; float32 comes out.
 
     A missing value has no bin: it becomes zeros, which add nothing to a sum.
+
+    Parameters
+    ----------
+    n_bins : int
+        How many hats each column has.
+    limit : float
+        Where the outermost knots are.
+    means : ndarray of shape (n_columns * n_bins,)
+        The mean of each hat.
+    beside : float, default=0.0
+        What the column itself, cut off at the limit, is multiplied by where it comes after its hats; 0 for not at all.
     """
 
     kind = "bins"
     ARRAYS = frozenset({"bin_means"})
 
-    def __init__(self, n_bins: int, limit: float, means: Array) -> None:
-        self.n_bins, self.limit, self.means = n_bins, limit, means
+    def __init__(self, n_bins: int, limit: float, means: Array, beside: float = 0.0) -> None:
+        self.n_bins, self.limit, self.means, self.beside = n_bins, limit, means, beside
+
+    @property
+    def n_places(self) -> int:
+        """How many columns each column becomes."""
+        return places_of(self.n_bins, self.beside)
 
     def apply(self, rows: Features) -> Array:
         """Return the bins of all columns, those of a column side by side."""
         rows = np.ascontiguousarray(rows, np.float32)
-        out = np.empty((rows.shape[0], rows.shape[1] * self.n_bins), np.float32)
-        loops("encode", rows.size).soft_bins(rows, self.n_bins, np.float32(self.limit), self.means, out)
+        out = np.empty((rows.shape[0], rows.shape[1] * self.n_places), np.float32)
+        limit, beside = np.float32(self.limit), np.float32(self.beside)
+        loops("encode", rows.size).soft_bins(rows, self.n_bins, limit, beside, self.means, out)
         return out
 
     def n_outputs(self, n_inputs: int) -> int:
-        """Return the number of bins of all columns."""
-        return n_inputs * self.n_bins
+        """Return the number of bins of all columns, and of columns beside them."""
+        return n_inputs * self.n_places
 
     def between(self, low: Array, high: Array) -> tuple[Array, Array]:
         """Return the least and the largest height of each hat: at the ends, or at its knot if that is between them."""
@@ -50,17 +68,22 @@ class SoftBins(Step):
             np.ascontiguousarray(low, np.float32),
             np.ascontiguousarray(high, np.float32),
             self.n_bins,
+            self.n_places,
             np.float32(self.limit),
         )
-        return least, np.where(knots, np.float32(1.0) - self.means, most)
+        peaks = np.zeros((low.shape[1], self.n_places), np.float32)
+        peaks[:, : self.n_bins] = np.float32(1.0) - self.means.reshape(-1, self.n_bins)
+        return least, np.where(knots, peaks.ravel(), most)
 
     def slopes(self, n_inputs: int) -> Array:
-        """Return how steep the hats are."""
-        return np.full(n_inputs * self.n_bins, (self.n_bins - 1) / (2.0 * self.limit))
+        """Return how steep the hats are, and the columns beside them."""
+        slopes = np.full((n_inputs, self.n_places), (self.n_bins - 1) / (2.0 * self.limit))
+        slopes[:, self.n_bins :] = self.beside
+        return slopes.ravel()
 
     def facts(self) -> dict[str, Any]:
-        """Return number and range of the bins."""
-        return {"bins": self.n_bins, "limit": self.limit}
+        """Return number and range of the bins, and what columns beside them are multiplied by."""
+        return {"bins": self.n_bins, "limit": self.limit, **({"beside": self.beside} if self.beside else {})}
 
     def arrays(self) -> dict[str, Array]:
         """Return the mean of each bin."""
@@ -78,26 +101,32 @@ class SoftBins(Step):
         ):
             msg = "its bins have no number or no range"
             raise ValueError(msg)
+        beside = facts.get("beside", 0.0)
+        if type(beside) is not float or not 0 <= beside < np.inf:
+            msg = "what columns beside its bins are multiplied by is no number"
+            raise ValueError(msg)
         if means is None or means.dtype != np.float32 or means.shape != (n_inputs * n_bins,):
             msg = "bin_means is not one float32 for each bin"
             raise ValueError(msg)
         if not ((means >= 0) & (means <= 1)).all():
             msg = "bin_means holds values that are no means of bins"
             raise ValueError(msg)
-        return cls(n_bins, limit, means)
+        return cls(n_bins, limit, means, beside)
 
     def traced_back(self, shares: Array, *, signed: bool) -> Array:
         """Return the share of each column: the sum over its bins; with signs, each as far as its knot is from 0."""
-        by_bin = shares.reshape(len(shares), -1, self.n_bins)
-        knots = np.linspace(-1, 1, self.n_bins) if signed else np.ones(self.n_bins)
-        return np.asarray((by_bin * knots).sum(axis=2))
+        by_place = shares.reshape(len(shares), shares.shape[1] // self.n_places, self.n_places)
+        parts = np.ones(self.n_places)  # a column beside its bins counts as it is
+        if signed:
+            parts[: self.n_bins] = np.linspace(-1, 1, self.n_bins)
+        return np.asarray((by_place * parts).sum(axis=2))
 
 
 class SoftBinsPlan(Plan):
     """Takes the means of the bins from their exact sums."""
 
-    def __init__(self, n_bins: int, limit: float) -> None:
-        self.n_bins, self.limit = n_bins, float(limit)
+    def __init__(self, n_bins: int, limit: float, beside: float = 0.0) -> None:
+        self.n_bins, self.limit, self.beside = n_bins, float(limit), float(beside)
 
     def measure(self, rows: Features, labels: Any, weights: Weights) -> ColumnMoments:  # noqa: ARG002
         """Return the sums of all bins; of a missing value there are none."""
@@ -110,4 +139,9 @@ class SoftBinsPlan(Plan):
 
     def fit(self, n_inputs: int, measured: ColumnMoments) -> SoftBins:  # noqa: ARG002
         """Return the step."""
-        return SoftBins(self.n_bins, self.limit, measured.means().astype(np.float32))
+        return SoftBins(self.n_bins, self.limit, measured.means().astype(np.float32), self.beside)
+
+
+def places_of(n_bins: int, beside: float) -> int:
+    """Return how many columns a column becomes, with so many bins and perhaps itself beside them."""
+    return n_bins + 1 if beside > 0 else n_bins

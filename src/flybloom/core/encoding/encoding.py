@@ -12,7 +12,7 @@ import numpy as np
 
 from flybloom._internal.validation import check_labels, check_new_rows
 from flybloom.core.encoding.bias_columns import BiasColumnsPlan
-from flybloom.core.encoding.bins import MAX_BINS, MIN_BINS, SoftBinsPlan
+from flybloom.core.encoding.bins import MAX_BINS, MIN_BINS, SoftBinsPlan, places_of
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.relevance import RelevancePlan
 from flybloom.core.encoding.rotation import RotationPlan
@@ -26,14 +26,8 @@ SumsOf: TypeAlias = Callable[[Plan, Encoder], Any]
 
 SCALINGS = ("none", "whole", "center", "common", "standard")
 CENTRED = ("whole", "center")  # columns keep their sizes
-CLIP, BINS, RELEVANCE, ROTATION = 2.5, 5, 0.5, 50  # what a word alone stands for
+CLIP, BINS, BESIDE, RELEVANCE, ROTATION = 2.5, 5, 0.4, 0.5, 50  # what a word alone stands for
 WIDE = 4.0  # what values that are not clipped are measured up to
-
-# The rule of "auto", chosen by measurement, see docs/encodings.md.
-MAX_BINNED = 30  # columns
-FINE_BINS, MAX_FINE = 7, 5  # very few columns have more bins each
-MAX_WEIGHED = 1024  # columns of sparse rows; more are words of texts, of which the relevance is not worth its noise
-MAX_ROTATED = 2048  # columns, because a covariance has as many rows and columns
 
 
 @dataclass(frozen=True)
@@ -56,6 +50,9 @@ class Encoding:
     bins : int, default=0
         How many soft bins each column becomes: hat functions on even knots over the clipped range. For few columns,
         because the hash sees the direction of a row and not its length. 0 for none.
+    beside : float, default=0.0
+        What each column is multiplied by to stand beside its bins, which know nothing of the order of values; about
+        0.4, which makes it as large as they are. 0 for bins alone.
     relevance : float, default=0.0
         Weighs each column by the share of its variance, or of its square's, that lies between classes, less what chance
         gives: the root of the share to this power, about 0.5. Needs labels. 0 for none.
@@ -92,6 +89,7 @@ class Encoding:
     grid_shape: tuple[int, ...] | None = None
     bias: float = 0.0
     max_categories: int = MAX_CATEGORIES
+    beside: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse what cannot be, and bring the rest into one form."""
@@ -105,6 +103,10 @@ class Encoding:
             f"0, or a whole number from {MIN_BINS} to {MAX_BINS}",
             self.bins,
         )
+        is_right = isinstance(self.beside, Real) and 0 <= self.beside < math.inf
+        _require(is_right, "beside", "a number of 0 or above", self.beside)
+        _require(self.bins or not self.beside, "beside", "0 where there are no bins", self.beside)
+        object.__setattr__(self, "beside", float(self.beside))
         _require(isinstance(self.relevance, Real) and self.relevance >= 0, "relevance", "0 or above", self.relevance)
         _require(isinstance(self.rotation, Integral) and self.rotation >= 0, "rotation", "0 or above", self.rotation)
         shape = self.grid_shape
@@ -138,8 +140,8 @@ class Encoding:
         Parameters
         ----------
         text : str
-            Words with "+" between them: none, whole, center, common, standard, bins, relevance, rotation, clip=3,
-            grid=28x28, categories=50. A word may have a value: bins=7, relevance=1, rotation=30, clip=inf.
+            Words with "+" between them: none, whole, center, common, standard, bins, beside, relevance, rotation,
+            clip=3, grid=28x28, categories=50. A word may have a value: bins=7, beside=1, relevance=1, rotation=30.
 
         Returns
         -------
@@ -170,8 +172,9 @@ class Encoding:
             except ValueError:
                 msg = (
                     f"The encoding {text!r} has a part, {word.strip()!r}, that is not known. Expected 'auto', or words "
-                    "with '+' between them: none, whole, center, common, standard, bins, relevance, rotation, "
-                    "clip=2.5, grid=28x28, categories=30; bins=7, relevance=1 and rotation=30 have values of their own."
+                    "with '+' between them: none, whole, center, common, standard, bins, beside, relevance, rotation, "
+                    "clip=2.5, grid=28x28, categories=30; bins=7, beside=1, relevance=1 and rotation=30 have values of "
+                    "their own."
                 )
                 raise ValueError(msg) from None
         return Encoding(**options)
@@ -181,15 +184,16 @@ class Encoding:
         entries = {f.name: getattr(self, f.name) for f in fields(self)}
         entries["clip"] = None if self.clip == math.inf else self.clip
         entries["grid_shape"] = None if self.grid_shape is None else list(self.grid_shape)
-        if self.max_categories == MAX_CATEGORIES:
-            del entries["max_categories"]  # older versions do not know it
+        for name in _LATER:  # older versions do not know them
+            if getattr(self, name) == getattr(Encoding, name):
+                del entries[name]
         return entries
 
     @staticmethod
     def from_json(stored: Any) -> Encoding:
         """Return the encoding of a file; ValueError where there can be none."""
         names = {f.name for f in fields(Encoding)}
-        if not isinstance(stored, dict) or set(stored) | {"max_categories"} != names:
+        if not isinstance(stored, dict) or set(stored) | _LATER != names:
             msg = "its encoding is not one that is known"
             raise ValueError(msg)
         return Encoding(**{**stored, "clip": math.inf if stored["clip"] is None else stored["clip"]})
@@ -282,9 +286,13 @@ class Encoding:
             plans.append(StandardisePlan(self.scaling, math.inf if self.clip is None else self.clip))
         if self.bins:
             assert limit is not None  # noqa: S101 - refused without scaling
-            plans.append(SoftBinsPlan(self.bins, limit))
-        if self.relevance:
-            plans.append(RelevancePlan(self.relevance, 1.0 if self.bins else limit, self.bins or 1))
+            plans.append(SoftBinsPlan(self.bins, limit, self.beside))
+        if self.relevance and self.bins:
+            assert limit is not None  # noqa: S101
+            largest = max(1.0, self.beside * limit)
+            plans.append(RelevancePlan(self.relevance, largest, self.bins, places_of(self.bins, self.beside)))
+        elif self.relevance:
+            plans.append(RelevancePlan(self.relevance, limit))
         if self.rotation:
             plans.append(RotationPlan(self.rotation))
         if self.scaling == "standard" and self.bias > 0 and self.grid_shape is None:
@@ -304,16 +312,18 @@ class Encoding:
         int
             Columns after all steps.
         """
-        n = n_features * self.bins if self.bins else n_features
+        n = n_features * places_of(self.bins, self.beside) if self.bins else n_features
         return min(self.rotation, n) if self.rotation else n
 
-    def resolved(self, n_features: int, *, is_sparse: bool) -> Encoding:  # noqa: ARG002
+    def resolved(self, encoder: Encoder, sums_of: SumsOf, *, is_sparse: bool) -> Encoding:  # noqa: ARG002
         """Return the encoding for such rows: this one.
 
         Parameters
         ----------
-        n_features : int
-            Columns of the rows.
+        encoder : Encoder
+            The features, as numbers.
+        sums_of : callable
+            Returns the sums over all rows for a step that is to be fitted.
         is_sparse : bool
             Whether they are sparse.
 
@@ -345,171 +355,12 @@ class Encoding:
         return self.relevance > 0
 
 
-class _ByRule:
-    """An encoding that is chosen when the first rows are there."""
-
-    max_categories: int
-    takes_sparse = True
-    needs_rows = True
-    needs_labels = False
-
-    def tabled(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:
-        """Return the features with the step that makes numbers of a table."""
-        return tabled(encoder, sums_of, self.max_categories)
-
-
-@dataclass(frozen=True)
-class AutoEncoding(_ByRule):
-    """The encoding that the rows ask for, by a rule that was measured.
-
-    Dense columns are standardised and clipped; up to 30 become 5 soft bins each (7 each of up to 5 columns), more, up
-    to 2048, their 50 leading principal components. Sparse rows are taken as they are. With labels, columns are weighed
-    by their relevance, but for more than 1024 of sparse rows.
-
-    Parameters
-    ----------
-    uses_labels : bool
-        Whether there are labels, and they may be used.
-    max_categories : int
-        How many columns a column of categories becomes, at most.
-    weighs_words : bool, default=False
-        Whether columns of sparse rows are weighed however many there are: for pairs, which have few components.
-    """
-
-    uses_labels: bool
-    max_categories: int = MAX_CATEGORIES
-    weighs_words: bool = False
-
-    def resolved(self, n_features: int, *, is_sparse: bool) -> Encoding:
-        """Return the encoding for such rows."""
-        relevance = RELEVANCE if self.uses_labels else 0.0
-        if is_sparse:
-            is_weighed = self.weighs_words or n_features <= MAX_WEIGHED
-            return Encoding("none", relevance=relevance if is_weighed else 0.0)
-        if n_features <= MAX_BINNED:
-            return Encoding(bins=FINE_BINS if n_features <= MAX_FINE else BINS, relevance=relevance)
-        return Encoding("standard", relevance=relevance, rotation=ROTATION if n_features <= MAX_ROTATED else 0)
-
-
-@dataclass(frozen=True)
-class AutoNoveltyEncoding(_ByRule):
-    """Columns are standardised, beside constant ones, and not clipped: far rows are to look far. Sparse rows are not.
-
-    Parameters
-    ----------
-    bias : float
-        Constant columns, as a share of the features.
-    max_categories : int
-        How many columns a column of categories becomes, at most.
-    """
-
-    bias: float
-    max_categories: int = MAX_CATEGORIES
-    uses_labels = False
-
-    def resolved(self, n_features: int, *, is_sparse: bool) -> Encoding:  # noqa: ARG002
-        """Return the encoding for such rows."""
-        return Encoding("none") if is_sparse else Encoding("standard", clip=math.inf, bias=self.bias)
-
-
-@dataclass(frozen=True)
-class FixedEncoding:
-    """An encoder that was fitted beforehand."""
-
-    encoder: Encoder
-    needs_rows = False
-    needs_labels = False
-    uses_labels = False
-
-    @property
-    def takes_sparse(self) -> bool:
-        """Whether sparse rows may come."""
-        return self.encoder.takes_sparse
-
-    def tabled(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:  # noqa: ARG002
-        """Return the features; their columns must be what those were that the encoding was fitted to."""
-        if encoder.kinds != self.encoder.kinds:
-            msg = (
-                f"The encoding was fitted to columns that are {_listed(self.encoder.kinds)}. Got "
-                f"{_listed(encoder.kinds)} instead. Fit it to rows of the same kind."
-            )
-            raise ValueError(msg)
-        return encoder
-
-    def resolved(self, n_features: int, *, is_sparse: bool) -> FixedEncoding:  # noqa: ARG002
-        """Return the same, for rows of the right width."""
-        if n_features != self.encoder.n_features:
-            msg = (
-                f"X has {n_features} features, but the encoding was fitted to {self.encoder.n_features}. "
-                "Fit it to rows of the same kind."
-            )
-            raise ValueError(msg)
-        return self
-
-    @property
-    def grid_shape(self) -> tuple[int, ...] | None:
-        """The shape of rows, if they have one."""
-        return self.encoder.grid_shape
-
-    def n_columns(self, n_features: int) -> int:  # noqa: ARG002
-        """Return how many columns are hashed."""
-        return self.encoder.n_outputs
-
-    def fitted(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:  # noqa: ARG002
-        """Return the encoder, with the names of these features."""
-        return self.encoder.named(encoder.names)
-
-
-Wanted = Encoding | AutoEncoding | AutoNoveltyEncoding | FixedEncoding
-"""What an estimator's parameters come to."""
-
-
-def wanted_encoding(
-    encoding: Any,
-    scaling: str | None,
-    *,
-    uses_labels: bool,
-    weighs_words: bool = False,
-    bias: float | None = None,
-) -> Wanted:
-    """Return what the parameters `encoding` and `scaling` of an estimator ask for; only detectors have a `bias`."""
-    if scaling is not None:
-        return Encoding(scaling, clip=math.inf, bias=bias or 0.0)
-    if isinstance(encoding, Encoder):
-        return FixedEncoding(encoding)
-    if isinstance(encoding, str):
-        first, _, rest = (part.strip() for part in encoding.partition("+"))
-        if first == "auto":
-            most = _only_categories(rest, encoding)
-            return AutoEncoding(uses_labels, most, weighs_words) if bias is None else AutoNoveltyEncoding(bias, most)
-        encoding = Encoding.parse(encoding)
-    if bias and not encoding.bias and not encoding.bins and not encoding.rotation:
-        encoding = Encoding(**{**{f.name: getattr(encoding, f.name) for f in fields(Encoding)}, "bias": bias})
-    return encoding  # type: ignore[no-any-return]
-
-
 def tabled(encoder: Encoder, sums_of: SumsOf, max_categories: int) -> Encoder:
     """Return features whose columns are numbers: of a table, what its columns become."""
     if encoder.kinds is None or encoder.steps:
         return encoder
     plan = TablePlan(encoder.kinds, max_categories)
     return encoder.extended(plan.fit(encoder.n_outputs, sums_of(plan, encoder)))
-
-
-def _only_categories(words: str, text: str) -> int:
-    """Return how many categories "auto" may make columns of; nothing else goes with it."""
-    if not words:
-        return MAX_CATEGORIES
-    name, _, value = (part.strip() for part in words.partition("="))
-    if name != "categories" or not value.isdecimal():
-        msg = f"The encoding {text!r} is not known: only categories=30 goes with auto, as in 'auto+categories=50'."
-        raise ValueError(msg)
-    return Encoding(max_categories=int(value)).max_categories
-
-
-def _listed(kinds: tuple[str, ...] | None) -> str:
-    """Return what columns are."""
-    return "all numbers" if kinds is None else ", ".join(kinds)
 
 
 def require_grid(shape: tuple[int, ...], n_features: int) -> None:
@@ -527,8 +378,10 @@ def _grid(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("x"))
 
 
+_LATER = {"max_categories", "beside"}  # fields that came after the others, written only where they say something
 _WORDS: dict[str, tuple[str, Any, Any]] = {
     "bins": ("bins", int, BINS),
+    "beside": ("beside", float, BESIDE),
     "relevance": ("relevance", float, RELEVANCE),
     "rotation": ("rotation", int, ROTATION),
     "clip": ("clip", float, CLIP),

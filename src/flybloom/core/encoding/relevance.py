@@ -108,7 +108,7 @@ class ClassMoments:
             shares.append(np.where(is_spread, (between - mean_part) / np.where(is_spread, spread, 1.0), 0.0))
         return shares[0], shares[1]
 
-    def beyond_chance(self, n_bins: int) -> Array:
+    def beyond_chance(self, n_bins: int, n_places: int) -> Array:
         """Return the larger share of each column, less what chance gives, and at least 0.
 
         The bins of a column tell together whether it is more than chance, because a single one tells little where rows
@@ -129,9 +129,9 @@ class ClassMoments:
         if n_bins > 1:
             free = spare * (n_bins - 1)  # the bins of a row add up to one
             least = (free + BINNED_DEVIATIONS * math.sqrt(2 * free)) / n
-            told = np.add.accumulate(values.reshape(-1, n_bins), axis=1)[:, -1]  # one after the other
+            told = np.add.accumulate(values.reshape(-1, n_places)[:, :n_bins], axis=1)[:, -1]  # one after the other
             n_told = told.size
-            beyond[np.repeat(told <= least, n_bins)] = 0.0
+            beyond[np.repeat(told <= least, n_places)] = 0.0
         if told.max(initial=0.0) * n <= most_by_chance(free, n_told):
             return np.zeros_like(share)
         return beyond
@@ -152,12 +152,15 @@ class RelevancePlan(Plan):
         Values beyond are measured as this; None measures whether a value is there, for sparse rows.
     n_bins : int, default=1
         How many columns side by side are bins of one.
+    n_places : int or None, default=None
+        How many columns side by side belong to one: its bins, and perhaps itself beside them. None for bins alone.
     """
 
     needs_labels = True
 
-    def __init__(self, power: float, limit: float | None, n_bins: int = 1) -> None:
+    def __init__(self, power: float, limit: float | None, n_bins: int = 1, n_places: int | None = None) -> None:
         self.power, self.limit, self.n_bins = power, limit, n_bins
+        self.n_places = n_bins if n_places is None else n_places
 
     def measure(self, rows: Features, labels: Any, weights: Weights) -> ClassMoments:
         """Return the sums of these rows, each value a whole number."""
@@ -207,7 +210,7 @@ class RelevancePlan(Plan):
 
     def fit(self, n_inputs: int, measured: ClassMoments) -> Relevance:
         """Return the step: the larger share to the power, the largest weight 1; all 1 where no column tells a thing."""
-        weights = np.sqrt(measured.beyond_chance(self.n_bins)) ** self.power
+        weights = np.sqrt(measured.beyond_chance(self.n_bins, self.n_places)) ** self.power
         if not weights.max(initial=0.0) > 0:
             return Relevance(np.ones(n_inputs, np.float32))
         weights = np.rint(weights / weights.max() * GRAIN) / GRAIN

@@ -108,6 +108,7 @@ class Spread:
         return Spread(self.moments + other.moments, self.sample + other.sample)
 
 
+@dataclass(frozen=True)
 class StandardisePlan(Plan):
     """Takes centre and scale from the exact moments of the columns.
 
@@ -122,8 +123,8 @@ class StandardisePlan(Plan):
         Where values are cut off, in units of the scale.
     """
 
-    def __init__(self, scaling: str, clip: float = math.inf) -> None:
-        self.scaling, self.clip = scaling, float(clip)
+    scaling: str
+    clip: float = math.inf
 
     def measure(self, rows: Features, labels: Any, weights: Weights) -> Spread:  # noqa: ARG002
         """Return the moments of the columns, and a sample of the rows if it is needed."""

@@ -184,7 +184,11 @@ def restore(kind: Any, description: dict[str, Any], arrays: dict[str, Array], ma
 
 def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any], facts: dict[str, Any]) -> int:
     """Return the oldest format that can hold a model."""
-    if "weight_unit" in facts or "weight_unit" in facts.get("inside", ()):
+    inside: dict[str, Any] = facts.get("inside", {})
+    steps = [step for holder in (description, inside) for step in holder.get("encoding", ())]
+    if any("beside" in step for step in steps):
+        return 4
+    if "weight_unit" in facts or "weight_unit" in inside:
         return 3
     is_first = (
         kind in FIRST_KINDS

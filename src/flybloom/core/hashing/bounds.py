@@ -47,7 +47,7 @@ class SumBounds:
         is_linear_after = all(isinstance(step, BiasColumns) for step in steps[at + 1 :])
         self._rotation: Rotation | None = steps[at] if at < len(steps) and is_linear_after else None  # type: ignore[assignment]
         self._before = Encoder(hasher.encoder.n_features, None, steps[:at])
-        self._bins = next((step.n_bins for step in steps if isinstance(step, SoftBins)), 1)
+        self._places = next((step.n_places for step in steps if isinstance(step, SoftBins)), 1)
         self._moves_together = self._rotation is not None or norm != "linf"
         if self._rotation is None and norm != "linf":
             self._steepness = self._of_components(_slopes(steps, hasher.encoder.n_features))
@@ -67,7 +67,7 @@ class SumBounds:
             size = np.maximum(np.abs(low), np.abs(high))
             s = self._hasher.projection.n_connections
             rounding = 2 * (s + 6) * ROUNDING * self._sums(size, size, signed=False)[0].astype(np.float64)
-            rounding += 2.0**-100 if self._bins == 1 else 2 * s * self._bins * 8 * ROUNDING
+            rounding += 2.0**-100 if self._places == 1 else 2 * s * self._places * 8 * ROUNDING
             down, up = down * ROOM + rounding, up * ROOM + rounding
         return np.maximum(sums[0], middle - down), np.minimum(sums[1], middle + up)
 
@@ -101,7 +101,8 @@ class SumBounds:
         """Return how much each sum changes at most for a step of length one, in the dual norm."""
         connections, _ = self._hasher.projection.connections()
         m, s = connections.shape
-        features = np.minimum(connections // self._bins, self._hasher.encoder.n_features - 1)  # constants have slope 0
+        last = self._hasher.encoder.n_features - 1
+        features = np.minimum(connections // self._places, last)  # constants have slope 0
         places = np.repeat(np.arange(m), s), features.ravel()
         by_feature = sparse.coo_matrix((slopes[connections].ravel(), places)).tocsr()  # adds up what shares a feature
         if self._norm == "l1":
@@ -135,7 +136,7 @@ class SumBounds:
             down[:, some], up[:, some] = (spread - shift) / 2, (spread + shift) / 2
             if self._norm == "linf":
                 continue
-            steep = (sizes * slopes[:, None]).reshape(-1, self._bins, n).sum(axis=1)
+            steep = (sizes * slopes[:, None]).reshape(-1, self._places, n).sum(axis=1)
             length = steep.max(axis=0) if self._norm == "l1" else np.sqrt((steep**2).sum(axis=0))
             reach = radius[:, None] * length + may_jump @ sizes
             down[:, some], up[:, some] = np.minimum(down[:, some], reach), np.minimum(up[:, some], reach)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,11 +17,19 @@ WINDOW_CONNECTIONS = 24
 AUTO_WINNERS = 128
 PAIR_COMPONENTS = (1024, 2048, 4096)
 PAIR_ROWS = (1_000, 20_000)  # up to which there are so few, and so many
-PAIR_WINNERS, MAX_PAIR_WINNERS = 8, 256  # one of so many components wins, and no more than these,
-MANY_PAIR_WINNERS = 16  # unless that is less than one of so many
-PAIR_CONNECTIONS, MANY_COLUMNS = 16, 256  # with so many columns, connections are those of first-order counts
+PAIR_WINNERS = 8  # one of so many components wins; where they see no windows, no more than
+MAX_PAIR_WINNERS, MANY_PAIR_WINNERS = 256, 16  # these, or one of so many
+PAIR_CONNECTIONS, FEW_COLUMNS = 16, 100  # of more, many weigh nothing: connections are those of first-order counts
 
 FLOATS = (float, np.floating)
+
+
+class Seen(Enum):
+    """What the components sum, as far as it tells how many of them there should be."""
+
+    COLUMNS = "columns"
+    WINDOWS = "windows"  # of images and signals
+    WORDS = "words"  # of texts: sparse rows of very many features
 
 
 @dataclass(frozen=True)
@@ -32,23 +41,25 @@ class Sizes:
     n_winners: Any = "auto"
 
     needs_n_rows: ClassVar[bool] = False  # whether sizes follow the number of rows as well
-    of_text: ClassVar[tuple[int, int, int]] = AUTO_COMPONENTS, TEXT_CONNECTIONS, TEXT_WINNERS
+    of_words: ClassVar[tuple[int, int, int]] = AUTO_COMPONENTS, TEXT_CONNECTIONS, TEXT_WINNERS
 
     def for_features(
         self,
         n_features: int,
         n_columns: int | None = None,
         n_rows: int | None = None,  # noqa: ARG002
-        most_connections: int = AUTO_CONNECTIONS,
-        most_winners: int = AUTO_WINNERS,
-        auto_components: int = AUTO_COMPONENTS,
+        seen: Seen = Seen.COLUMNS,
     ) -> tuple[int, int, int]:
         """Return m, s and rho for so many features: ints as they are, floats as multiples or shares, at least one.
 
         What does not fit the features is refused. Where an encoding makes more or fewer columns of the features,
-        connections are counted in these. "auto" takes half of them, and at most `most_connections`; at most
-        `most_winners`; and `auto_components`.
+        connections are counted in these; "auto" takes half of them, up to a limit.
         """
+        auto_components, most_connections, most_winners = AUTO_COMPONENTS, AUTO_CONNECTIONS, AUTO_WINNERS
+        if seen is Seen.WORDS:
+            auto_components, most_connections, most_winners = self.of_words
+        elif seen is Seen.WINDOWS:
+            most_connections = WINDOW_CONNECTIONS
         n_hashed = n_features if n_columns is None else n_columns
         m, s, rho = self.n_components, self.n_connections, self.n_winners
         m = auto_components if m == "auto" else max(1, round(m * n_features)) if isinstance(m, FLOATS) else int(m)
@@ -75,14 +86,14 @@ class Sizes:
 class BayesSizes(Sizes):
     """Sizes for counts of which shares are read: many components for sparse rows of many features."""
 
-    of_text = BAYES_COMPONENTS, BAYES_CONNECTIONS, BAYES_WINNERS
+    of_words = BAYES_COMPONENTS, BAYES_CONNECTIONS, BAYES_WINNERS
 
 
 @dataclass(frozen=True)
 class PairSizes(Sizes):
     """Sizes for pairs of winners, which cost the square of the components: few for few rows, and many winners."""
 
-    of_text = AUTO_COMPONENTS, PAIR_CONNECTIONS, MAX_PAIR_WINNERS  # how many components follows from the rows
+    of_words = AUTO_COMPONENTS, PAIR_CONNECTIONS, MAX_PAIR_WINNERS  # how many components follows from the rows
 
     @property
     def needs_n_rows(self) -> bool:  # type: ignore[override]
@@ -94,21 +105,19 @@ class PairSizes(Sizes):
         n_features: int,
         n_columns: int | None = None,
         n_rows: int | None = None,
-        most_connections: int = AUTO_CONNECTIONS,
-        most_winners: int = AUTO_WINNERS,  # noqa: ARG002 - pairs have many anyway
-        auto_components: int = AUTO_COMPONENTS,  # noqa: ARG002
+        seen: Seen = Seen.COLUMNS,
     ) -> tuple[int, int, int]:
         """Return m, s and rho for so many features and rows."""
-        m, rho = self.n_components, self.n_winners
+        m, s, rho = self.n_components, self.n_connections, self.n_winners
         if m == "auto":
             few, many = PAIR_ROWS
             m = PAIR_COMPONENTS[0 if n_rows is not None and n_rows <= few else 2 if (n_rows or 0) > many else 1]
-        s, n_hashed = self.n_connections, n_features if n_columns is None else n_columns
-        if s == "auto" and n_hashed <= MANY_COLUMNS:
+        n_hashed = n_features if n_columns is None else n_columns
+        if s == "auto" and min(n_features, n_hashed) <= FEW_COLUMNS:
             s = max(1, min(round(n_hashed / 2), PAIR_CONNECTIONS))
         if rho == "auto":
             n_components = Sizes(m).for_features(n_features)[0]
-            most = max(MAX_PAIR_WINNERS, n_components // MANY_PAIR_WINNERS)
-            rho = max(1, min(n_components // PAIR_WINNERS, most))
-        sizes = Sizes(m, s, rho)
-        return sizes.for_features(n_features, n_columns, most_connections=most_connections)
+            rho = max(1, n_components // PAIR_WINNERS)
+            if seen is not Seen.WINDOWS:
+                rho = min(rho, max(MAX_PAIR_WINNERS, n_components // MANY_PAIR_WINNERS))
+        return super(PairSizes, PairSizes(m, s, rho)).for_features(n_features, n_columns, seen=seen)

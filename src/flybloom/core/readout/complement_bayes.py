@@ -173,5 +173,5 @@ def _kept_logs(size: int, per_row: int) -> Array:
 
 def _added(weights: Array, shape: tuple[int, int]) -> Array:
     """Return the sums of the weights of each row's winners; exact, whatever the order."""
-    sums: Array = weights.reshape(*shape, -1).sum(axis=1, dtype=np.float64)
+    sums: Array = weights.reshape(*shape, weights.shape[1]).sum(axis=1, dtype=np.float64)
     return sums

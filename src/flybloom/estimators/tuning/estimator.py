@@ -22,8 +22,8 @@ from flybloom._internal.watched import is_watched
 from flybloom.core import _kernels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.weight_unit import AUTO, unit_for
+from flybloom.core.encoding.auto_encoding import Wanted, wanted_encoding
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import Wanted, wanted_encoding
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
@@ -117,9 +117,10 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
 
         - If "all", "auto", "standard", "bins", "rotation" and "none" are tried, of sparse rows "auto" and "none".
 
-        - If "auto", columns are standardised and clipped at 2.5 deviations; up to 30 become 5 soft bins each (up to 5
-          columns 7), more their 50 leading principal components; sparse rows are taken as they are. Columns are weighed
-          by their relevance to the labels, but not with ``cv="loo"``, where a row would be judged by weights that its
+        - If "auto", columns are standardised and clipped at 2.5 deviations. Up to 30 become 5 soft bins each (up to 5
+          columns 7) beside themselves, and all are weighed by their relevance to the labels. Rows that are images,
+          which is told from the rows, become their 50 leading principal components instead. Sparse rows are taken as
+          they are, but for the weights, but not with ``cv="loo"``, where a row would be judged by weights that its
           own label has a part in.
         - If "none", the rows as they come, as in the paper: integers are summed as integers.
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
@@ -606,12 +607,11 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         for encoding in encodings:
             shown = {"encoding": encoding} if self._names_encoding else {}
             wanted = self._wanted(encoding)
-            table, encoder_of = fitting(wanted, type(self).__name__, X, y, features, weights, rows.unit)
+            n_columns, encoder_of = fitting(wanted, type(self).__name__, X, y, features, weights, rows.unit)
             encoder = encoder_of(weights)
             apart = None
             if self._sees_labels(encoder, encoding):
                 apart = [encoder_of(split.weights(weights)) for split in splits]
-            n_columns = wanted.resolved(table.n_outputs, is_sparse=sparse.issparse(X)).n_columns(table.n_outputs)
             readout = resolved_readout(self.readout, wanted, encoder)
             is_text = resolved_readout(AUTO, wanted, encoder) == BAYES
             grid = candidates(self._checked_grid(), encoder.n_features, n_columns, readout, is_text=is_text)

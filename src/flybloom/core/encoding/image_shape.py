@@ -1,0 +1,107 @@
+"""Whether rows are images, and of which shape: pixels are like those beside and below them, and unlike others.
+
+It is told by a sample of the rows, in whole numbers, so that everybody finds the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+from flybloom.core.encoding.moments import column_moments
+from flybloom.core.encoding.row_sample import RowSample
+
+MIN_SIDE = 8  # pixels; smaller ones are hardly told from tables
+MAX_ASPECT = 3  # of the longer side to the shorter; colours may come one below the other
+CHANNELS = (3, 1)
+MIN_ROWS = 32  # of a sample that can tell
+MIN_CONTRAST = 0.26  # see docs/encodings.md: images have 0.30 and more, tables and signals up to 0.22
+NEAR = 0.05  # shapes of colours that come so close to others are right
+STEPS, CLIP = 32, 2.5  # values are whole numbers of 1/32 of a deviation, cut off
+UNIT = 2**20  # correlations are whole numbers of one over this
+
+
+def image_shape(sample: RowSample) -> tuple[int, ...] | None:
+    """Return the shape of rows that are images, (height, width) or (height, width, 3); None where they are not.
+
+    A shape is right if pixels beside and below each other go together, and do so much more than those a row below and
+    half a row aside. Of a signal, whose neighbours in time go together as well, the last are not much less alike.
+
+    Parameters
+    ----------
+    sample : RowSample
+        Rows that stand for all of them.
+
+    Returns
+    -------
+    tuple of int or None
+        The shape.
+    """
+    shapes = list(possible_shapes(sample.rows.shape[1]))
+    if not shapes or len(sample.rows) < MIN_ROWS:
+        return None
+    values = _whole(sample.rows)
+    evened = values - values.sum(axis=1, keepdims=True) // values.shape[1]  # bright images and dark ones alike
+    contrasts = [max(_contrast(values, *shape), _contrast(evened, *shape)) for shape in shapes]
+    best = max(contrasts)
+    if best < MIN_CONTRAST * UNIT:
+        return None
+    height, width, channels = next(
+        shape
+        for shape, contrast in zip(shapes, contrasts, strict=True)
+        if contrast == best or (shape[2] > 1 and contrast >= best - NEAR * UNIT)
+    )
+    return (height, width, channels) if channels > 1 else (height, width)
+
+
+def possible_shapes(n_columns: int) -> Iterator[tuple[int, int, int]]:
+    """Give height, width and channels of all images of so many values.
+
+    Parameters
+    ----------
+    n_columns : int
+        Columns of the rows.
+
+    Yields
+    ------
+    tuple of int
+        Height, width and channels.
+    """
+    for channels in CHANNELS:
+        n_pixels = n_columns // channels
+        for width in range(MIN_SIDE, n_pixels // MIN_SIDE + 1):
+            height = n_pixels // width
+            is_whole = height * width * channels == n_columns
+            if is_whole and max(height, width) <= MAX_ASPECT * min(height, width):
+                yield height, width, channels
+
+
+def _whole(rows: Array) -> Array:
+    """Return columns less their means over their deviations, as whole numbers; 0 where a value is missing."""
+    moments = column_moments(rows, np.ones(len(rows), np.int64))
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = (rows - moments.means()) / moments.deviations()
+    scaled = np.where(np.isnan(scaled), 0.0, np.clip(scaled, -CLIP, CLIP))
+    return np.asarray(np.rint(scaled * STEPS), np.int64)
+
+
+def _contrast(values: Array, height: int, width: int, channels: int) -> int:
+    """Return by how much neighbours go together more than others: a correlation, as a whole number."""
+    pixels = np.arange(values.shape[1]).reshape(height, width, channels)
+    beside = _correlation(values, pixels[:, :-1], pixels[:, 1:])
+    below = _correlation(values, pixels[:-1], pixels[1:])
+    half = width // 2
+    others = _correlation(values, pixels[:-1, : width - half], pixels[1:, half:])
+    return min(beside, below) - max(others, 0)
+
+
+def _correlation(values: Array, some: Array, others: Array) -> int:
+    """Return the mean correlation of pairs of columns, but for constant ones."""
+    a, b = values[:, some.ravel()], values[:, others.ravel()]
+    together, sizes = (a * b).sum(axis=0), np.sqrt((a * a).sum(axis=0) * (b * b).sum(axis=0))
+    varies = sizes > 0
+    if not varies.any():
+        return 0
+    return int(np.rint(UNIT * (together[varies] / sizes[varies])).astype(np.int64).sum()) // int(varies.sum())
