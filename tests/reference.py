@@ -417,6 +417,94 @@ def soft_bins(rows, k, limit, weights=None, beside=0):
     return np.array(blocks, np.float32).transpose(1, 0, 2).reshape(len(rows), -1)
 
 
+def normals(rows, weights, prior, strength, laps=6):
+    """Means, covariances and shares of two normals that are likely to have made rows with gaps.
+
+    One is found first, then split along its longest direction. A row counts as likely as it comes from a normal, and
+    the prior covariance as much as `strength` rows.
+    """
+    d = rows.shape[1]
+    weights = np.asarray(weights) * (len(rows) / max(sum(weights), 1))
+    found = [(np.zeros(d), prior, 1.0)]
+    for n in (1, 2):
+        if n == 2:
+            mean, covariance, _ = found[0]
+            direction = np.linalg.matrix_power(covariance, 32)[np.diag(covariance).argmax()]  # about the longest
+            direction /= np.linalg.norm(direction)
+            step = 0.8 * np.sqrt(direction @ covariance @ direction) * direction
+            found = [(mean - step, covariance, 0.5), (mean + step, covariance, 0.5)]
+        for _ in range(laps):
+            likely = np.array([memberships(row, found) for row in rows]) * weights[:, None]
+            total = likely.sum(axis=0)
+            better = []
+            for k, (mean, covariance, _) in enumerate(found):
+                seen = [expectation(row, mean, covariance) for row in rows]
+                middle = sum(w * x for w, (x, _) in zip(likely[:, k], seen, strict=True)) / total[k]
+                spread = sum(
+                    w * (np.outer(x - middle, x - middle) + rest)
+                    for w, (x, rest) in zip(likely[:, k], seen, strict=True)
+                )
+                share = (total[k] + 1) / (total.sum() + n)
+                better.append((middle, (spread + strength * prior) / (total[k] + strength), share))
+            found = better
+    return found
+
+
+def expectation(row, mean, covariance):
+    """What a normal expects of a row with gaps, and the covariance of what is missing."""
+    gap = np.isnan(row)
+    there = covariance[np.ix_(~gap, ~gap)]
+    factor = covariance[np.ix_(gap, ~gap)] @ np.linalg.inv(there)
+    filled, rest = row.astype(float), np.zeros_like(covariance)
+    filled[gap] = mean[gap] + factor @ (filled - mean)[~gap]
+    rest[np.ix_(gap, gap)] = covariance[np.ix_(gap, gap)] - factor @ covariance[np.ix_(~gap, gap)]
+    return filled, rest
+
+
+def memberships(row, found):
+    """How likely a row comes from each normal."""
+    logs = []
+    for mean, covariance, share in found:
+        there = ~np.isnan(row)
+        apart, part = (row - mean)[there], covariance[np.ix_(there, there)]
+        logs.append(math.log(share) - 0.5 * (apart @ np.linalg.inv(part) @ apart + np.linalg.slogdet(part)[1]))
+    likely = np.exp(np.array(logs) - max(logs))
+    return likely / likely.sum()
+
+
+def fill(rows, y, weights):
+    """Rows whose gaps are what the normals of all classes, or of all rows without labels, expect there."""
+    rows, weights, d = rows.astype(float), np.asarray(weights), rows.shape[1]
+
+    def different(some):
+        kept = sample(rows[some], weights[some], len(rows))
+        return np.array([row for row, _ in kept]), np.array([weight for _, weight in kept])
+
+    everything = weights > 0
+    prior = normals_of_one(*different(everything), np.eye(d), 0.1 * d)
+    groups = [everything] if y is None else [everything & (y == c) for c in np.unique(y[everything])]
+    found = []
+    for some in groups:
+        part = weights[some].sum() / weights.sum()
+        found += [(mean, c, share * part) for mean, c, share in normals(*different(some), prior, float(d))]
+    filled = []
+    for row in rows:
+        value = sum(p * expectation(row, m, c)[0] for p, (m, c, _) in zip(memberships(row, found), found, strict=True))
+        filled.append(np.where(np.isnan(row), np.clip(value, -8, 8), row))
+    return np.array(filled, np.float32)
+
+
+def normals_of_one(rows, weights, prior, strength, laps=6):
+    """The covariance of a single normal."""
+    weights, mean, covariance = np.asarray(weights) * (len(rows) / sum(weights)), np.zeros(rows.shape[1]), prior
+    for _ in range(laps):
+        seen = [expectation(row, mean, covariance) for row in rows]
+        mean = sum(w * x for w, (x, _) in zip(weights, seen, strict=True)) / weights.sum()
+        spread = sum(w * (np.outer(x - mean, x - mean) + rest) for w, (x, rest) in zip(weights, seen, strict=True))
+        covariance = (spread + strength * prior) / (weights.sum() + strength)
+    return covariance
+
+
 def relevance(rows, y, power, limit, weights=None, n_bins=1, n_places=None):
     """The root of the share of variance between classes, of columns and squares, less chance, to a power; largest 1."""
     n_places = n_bins if n_places is None else n_places

@@ -24,6 +24,8 @@ ENCODINGS = [
     "rotation+relevance",
     "bins+relevance",
     "bins+beside+relevance",
+    "fill",
+    "fill=classes+bins",
 ]
 TYPES = ["float64", "float32", "int64"]
 

@@ -12,7 +12,16 @@ from flybloom import FlyBloomClassifier, FlyHash, FlyRidgeClassifier, predictor
 from flybloom.core._kernels import _choice as loops
 from flybloom.exceptions import ModelFileError
 
-ENCODINGS = ["auto", "none", "standard", "bins", "rotation+relevance", "bins+relevance", "bins+beside+relevance"]
+ENCODINGS = [
+    "auto",
+    "none",
+    "standard",
+    "bins",
+    "rotation+relevance",
+    "bins+relevance",
+    "bins+beside+relevance",
+    "fill=classes",
+]
 WITHOUT = """
 import sys
 sys.modules.update(dict.fromkeys(["numba", "llvmlite", "scipy", "sklearn", "joblib", "threadpoolctl"]))  # not there

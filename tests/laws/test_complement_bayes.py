@@ -11,8 +11,8 @@ from sklearn.naive_bayes import ComplementNB
 
 import reference
 from flybloom import FlyBloomClassifier
+from flybloom._internal.elementary import logarithm
 from flybloom.core.readout.complement_bayes import BayesScorer, weights_of
-from flybloom.core.readout.logarithm import logarithm
 from laws.strategies import block_cuts, labelled_rows
 
 SIZES = {"n_components": 48, "n_winners": 6, "random_state": 3}

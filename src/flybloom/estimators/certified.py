@@ -9,6 +9,7 @@ from scipy import sparse
 
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array
+from flybloom.core.encoding.fill import Fill
 from flybloom.core.hashing.bounds import NORMS, SumBounds
 from flybloom.core.readout.certificate import LinearReading, holds, largest_radius
 from flybloom.core.recipe import Learned
@@ -52,7 +53,8 @@ class Certified:
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows. Missing values stay missing. Rows of whole numbers that are hashed as they come
+            The rows. Missing values stay missing; where the encoding fills them from others, which may move, nothing
+            is certified of a row that has some. Rows of whole numbers that are hashed as they come
             (``encoding="none"``) stay whole numbers.
         radius : float
             How far features may move, in their own units.
@@ -119,6 +121,7 @@ class Certified:
         bounds = SumBounds(hasher, norm)
         reading = self.linear_reading(learned, rows.shape[0])
         codes = np.empty(rows.shape[0], np.int64)
+        has_gaps = np.zeros(rows.shape[0], bool) if hasher.encoder.step(Fill) is None else np.isnan(rows).any(axis=1)
 
         def decide(block: slice, winners: Any) -> None:
             codes[block] = reading.decide(winners)
@@ -138,7 +141,7 @@ class Certified:
                     result[some] = holds(low, high, reading, codes[places[some]], hasher.n_winners)
 
             for_each_block(prove, places.size, hasher.n_components, self.n_jobs)
-            return result
+            return result & ~has_gaps[places]
 
         result: Array = ask(proof, rows.shape[0])
         return result

@@ -124,7 +124,8 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised and clipped at 2.5 deviations. Up to 30 become 5 soft bins each (up to 5
+        - If "auto", columns are standardised and clipped at 2.5 deviations, and of up to 100 missing values are filled
+          from the others, if any are missing when it is fixed. Up to 30 become 5 soft bins each (up to 5
           columns 7) beside themselves, and all are weighed by their relevance to the labels. Rows that are images,
           which is told from the rows, become their 50 leading principal components instead. Sparse rows are taken as
           they are, but for the weights.
@@ -132,7 +133,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
 
-        With `partial_fit` the first rows fix it, see `warm_up`. Missing values (NaN) add nothing to a sum.
+        With `partial_fit` the first rows fix it, see `warm_up`. Other missing values (NaN) add nothing to a sum.
 
     scaling : {"none", "center", "standard"} or None, default=None
         An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations

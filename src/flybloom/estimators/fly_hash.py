@@ -63,7 +63,7 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
 
-        Missing values (NaN) add nothing to a sum.
+        Missing values (NaN) that "auto" does not fill from other columns add nothing to a sum.
 
     scaling : {"none", "center", "standard"} or None, default=None
         An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations

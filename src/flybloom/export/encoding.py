@@ -15,10 +15,12 @@ from flybloom.core.encoding import rotation
 from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.fill import Fill
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.standardise import MAX_PLAIN_CENTER, Standardise
 from flybloom.core.encoding.whole_center import WholeCenter
+from flybloom.export.fill import filled
 from flybloom.export.graph import Graph, Value
 
 
@@ -84,6 +86,15 @@ def _whole_center(graph: Graph, step: WholeCenter, rows: Rows) -> Rows:
     return replace(rows, values=values, dtype="int64")
 
 
+def _fill(graph: Graph, step: Fill, rows: Rows) -> Rows:
+    """Put expected values in the gaps of all columns that are filled."""
+    if rows.missing is None:
+        return rows
+    values = filled(graph, step, rows.of(graph, "float32"), rows.missing)
+    kept = graph.node("And", rows.missing, graph.constant(~step.columns))
+    return replace(rows, values=values, dtype="float32", missing=None if step.columns.all() else kept)
+
+
 def _soft_bins(graph: Graph, step: SoftBins, rows: Rows) -> Rows:
     """Compare the knot to the left of each value with all knots: two of them get a share."""
     n, limit = step.n_bins, np.float32(step.limit)
@@ -139,6 +150,7 @@ def _bias_columns(graph: Graph, step: BiasColumns, rows: Rows) -> Rows:
 
 WRITERS: dict[str, Callable[[Graph, Any, Rows], Rows]] = {
     BiasColumns.kind: _bias_columns,
+    Fill.kind: _fill,
     Relevance.kind: _relevance,
     Rotation.kind: _rotation,
     SoftBins.kind: _soft_bins,

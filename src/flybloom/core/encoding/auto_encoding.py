@@ -8,8 +8,9 @@ from typing import Any
 
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import BESIDE, BINS, CLIP, RELEVANCE, ROTATION, Encoding, SumsOf, tabled
+from flybloom.core.encoding.fill import MAX_FILLED
 from flybloom.core.encoding.image_shape import image_shape, possible_shapes
-from flybloom.core.encoding.standardise import StandardisePlan
+from flybloom.core.encoding.standardise import Spread, StandardisePlan
 from flybloom.core.encoding.table import MAX_CATEGORIES
 
 # The rule of "auto", chosen by measurement, see docs/encodings.md.
@@ -38,10 +39,11 @@ class _ByRule:
 class AutoEncoding(_ByRule):
     """The encoding that the rows ask for, by a rule that was measured.
 
-    Dense columns are standardised and clipped. Of tables, up to 30 become 5 soft bins each (7 each of up to 5), with
-    the column itself beside them. Of rows that are images, up to 2048 become their 50 leading principal components;
-    pairs see more than 512 through windows. Sparse rows are taken as they are. With labels, columns are weighed by
-    their relevance, but not those of images, nor more than 1024 of sparse rows.
+    Dense columns are standardised and clipped. Of tables, missing values in up to 100 columns are filled from others;
+    up to 30 columns become 5 soft bins each (7 each of up to 5), with the column itself beside them. Of rows that are
+    images, up to 2048 columns become their 50 leading principal components; pairs see more than 512 through windows.
+    Sparse rows are taken as they are. With labels, columns are weighed by their relevance, but not those of images, nor
+    more than 1024 of sparse rows.
 
     Parameters
     ----------
@@ -79,15 +81,20 @@ class AutoEncoding(_ByRule):
         if is_sparse:
             is_weighed = self.uses_labels and (self.for_pairs or n <= MAX_WEIGHED)
             return Encoding("none", relevance=RELEVANCE if is_weighed else 0.0)
-        shape = _shape_of(encoder, sums_of)
+        spread = sums_of(StandardisePlan("standard", CLIP), encoder)  # the first step of what follows needs the same
+        shape = _shape_of(encoder, spread)
         if shape is not None:
             if self.for_pairs and n > MAX_SMALL_IMAGE:
                 return Encoding("standard", grid_shape=shape)
             return Encoding("standard", rotation=ROTATION if n <= MAX_ROTATED else 0)
         relevance = (FEW_RELEVANCE if n <= FEW_COLUMNS else MANY_RELEVANCE) if self.uses_labels else 0.0
+        fill = "none"
+        if n <= MAX_FILLED and spread.has_gaps:
+            fill = "classes" if self.uses_labels else "rows"
         if n <= MAX_BINNED:
-            return Encoding(bins=FINE_BINS if n <= MAX_FINE else BINS, beside=BESIDE, relevance=relevance)
-        return Encoding("standard", relevance=relevance)
+            bins = FINE_BINS if n <= MAX_FINE else BINS
+            return Encoding(bins=bins, beside=BESIDE, relevance=relevance, fill=fill)
+        return Encoding("standard", relevance=relevance, fill=fill)
 
 
 @dataclass(frozen=True)
@@ -187,13 +194,12 @@ def wanted_encoding(
     return encoding  # type: ignore[no-any-return]
 
 
-def _shape_of(encoder: Encoder, sums_of: SumsOf) -> tuple[int, ...] | None:
+def _shape_of(encoder: Encoder, spread: Spread) -> tuple[int, ...] | None:
     """Return the shape of rows that are images, told by the sample that their standardised columns are fitted to."""
     n = encoder.n_outputs
     if encoder.steps or n <= MAX_BINNED or next(possible_shapes(n), None) is None:
         return None
-    sample = sums_of(StandardisePlan("standard", CLIP), encoder).sample
-    return None if sample is None else image_shape(sample)
+    return None if spread.sample is None else image_shape(spread.sample)
 
 
 def _only_categories(words: str, text: str) -> int:

@@ -12,6 +12,7 @@ from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features, Weights
 from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.bins import SoftBins
+from flybloom.core.encoding.fill import Fill
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.standardise import Standardise
@@ -20,7 +21,7 @@ from flybloom.core.encoding.table import Table
 from flybloom.core.encoding.whole_center import WholeCenter
 
 STEPS: dict[str, type[Step]] = {
-    step.kind: step for step in (Table, WholeCenter, Standardise, SoftBins, Relevance, Rotation, BiasColumns)
+    step.kind: step for step in (Table, WholeCenter, Standardise, Fill, SoftBins, Relevance, Rotation, BiasColumns)
 }
 """Every step by the name it has in files."""
 
@@ -125,7 +126,7 @@ class Encoder:
     def measure(self, plan: Plan, rows: Features, labels: Any, weights: Weights) -> Any:
         """Return what rows add to the sums that a step after these is fitted to, in parts of bounded size."""
         if plan.needs_labels and labels is None:
-            msg = "The relevance of columns is measured by labels. Expected y. Got None instead."
+            msg = "What columns tell of classes is measured by labels. Expected y. Got None instead."
             raise ValueError(msg)
         step = max(1, MAX_VALUES // max(self.n_outputs, self.n_features))
         total = None

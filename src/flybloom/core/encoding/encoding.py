@@ -14,6 +14,7 @@ from flybloom._internal.validation import check_labels, check_new_rows
 from flybloom.core.encoding.bias_columns import BiasColumnsPlan
 from flybloom.core.encoding.bins import MAX_BINS, MIN_BINS, SoftBinsPlan, places_of
 from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.fill import MAX_FILLED, FillPlan
 from flybloom.core.encoding.relevance import RelevancePlan
 from flybloom.core.encoding.rotation import RotationPlan
 from flybloom.core.encoding.standardise import StandardisePlan
@@ -26,6 +27,7 @@ SumsOf: TypeAlias = Callable[[Plan, Encoder], Any]
 
 SCALINGS = ("none", "whole", "center", "common", "standard")
 CENTRED = ("whole", "center")  # columns keep their sizes
+FILLS = ("none", "rows", "classes")
 CLIP, BINS, BESIDE, RELEVANCE, ROTATION = 2.5, 5, 0.4, 0.5, 50  # what a word alone stands for
 WIDE = 4.0  # what values that are not clipped are measured up to
 
@@ -50,9 +52,6 @@ class Encoding:
     bins : int, default=0
         How many soft bins each column becomes: hat functions on even knots over the clipped range. For few columns,
         because the hash sees the direction of a row and not its length. 0 for none.
-    beside : float, default=0.0
-        What each column is multiplied by to stand beside its bins, which know nothing of the order of values; about
-        0.4, which makes it as large as they are. 0 for bins alone.
     relevance : float, default=0.0
         Weighs each column by the share of its variance, or of its square's, that lies between classes, less what chance
         gives: the root of the share to this power, about 0.5. Needs labels. 0 for none.
@@ -65,6 +64,13 @@ class Encoding:
         Constant columns of one deviation, as a share of the features; only with "standard".
     max_categories : int, default=30
         How many columns a column of categories becomes, at most; its rare values share one. Only for tables.
+    beside : float, default=0.0
+        What each column is multiplied by to stand beside its bins, which know nothing of the order of values; about
+        0.4, which makes it as large as they are. 0 for bins alone.
+    fill : {"none", "rows", "classes"}, default="none"
+        What becomes of a missing value. "none": it adds nothing to a sum. "rows": what the other columns of its row let
+        expect, as two normal distributions of all rows have it. "classes": the same with two of each class, and columns
+        whose gaps tell of the classes keep them; needs labels. Only with "standard" and for up to 100 columns.
 
     See Also
     --------
@@ -90,6 +96,7 @@ class Encoding:
     bias: float = 0.0
     max_categories: int = MAX_CATEGORIES
     beside: float = 0.0
+    fill: str = "none"
 
     def __post_init__(self) -> None:
         """Refuse what cannot be, and bring the rest into one form."""
@@ -107,6 +114,8 @@ class Encoding:
         _require(is_right, "beside", "a number of 0 or above", self.beside)
         _require(self.bins or not self.beside, "beside", "0 where there are no bins", self.beside)
         object.__setattr__(self, "beside", float(self.beside))
+        _require(self.fill in FILLS, "fill", f"one of {', '.join(FILLS)}", self.fill)
+        _require(self.fill == "none" or scaling == "standard", "fill", "none without standard", self.fill)
         _require(isinstance(self.relevance, Real) and self.relevance >= 0, "relevance", "0 or above", self.relevance)
         _require(isinstance(self.rotation, Integral) and self.rotation >= 0, "rotation", "0 or above", self.rotation)
         shape = self.grid_shape
@@ -140,8 +149,9 @@ class Encoding:
         Parameters
         ----------
         text : str
-            Words with "+" between them: none, whole, center, common, standard, bins, beside, relevance, rotation,
-            clip=3, grid=28x28, categories=50. A word may have a value: bins=7, beside=1, relevance=1, rotation=30.
+            Words with "+" between them: none, whole, center, common, standard, fill, bins, beside, relevance, rotation,
+            clip=3, grid=28x28, categories=50. A word may have a value: fill=classes, bins=7, beside=1, relevance=1,
+            rotation=30.
 
         Returns
         -------
@@ -172,9 +182,9 @@ class Encoding:
             except ValueError:
                 msg = (
                     f"The encoding {text!r} has a part, {word.strip()!r}, that is not known. Expected 'auto', or words "
-                    "with '+' between them: none, whole, center, common, standard, bins, beside, relevance, rotation, "
-                    "clip=2.5, grid=28x28, categories=30; bins=7, beside=1, relevance=1 and rotation=30 have values of "
-                    "their own."
+                    "with '+' between them: none, whole, center, common, standard, fill, bins, beside, relevance, "
+                    "rotation, clip=2.5, grid=28x28, categories=30; fill=classes, bins=7, beside=1, relevance=1 and "
+                    "rotation=30 have values of their own."
                 )
                 raise ValueError(msg) from None
         return Encoding(**options)
@@ -272,6 +282,8 @@ class Encoding:
         if self.grid_shape is not None:
             require_grid(self.grid_shape, encoder.n_features)
             encoder = encoder.on_grid(self.grid_shape)
+        is_right = self.fill == "none" or encoder.n_outputs <= MAX_FILLED
+        _require(is_right, "fill", f"none for more than {MAX_FILLED} columns", f"{self.fill} for {encoder.n_outputs}")
         for plan in self.plans():
             encoder = encoder.extended(plan.fit(encoder.n_outputs, sums_of(plan, encoder) if plan.needs_rows else None))
         return encoder
@@ -284,6 +296,8 @@ class Encoding:
             plans.append(WholeCenterPlan())
         elif self.scaling is not None and self.scaling != "none":
             plans.append(StandardisePlan(self.scaling, math.inf if self.clip is None else self.clip))
+        if self.fill != "none":
+            plans.append(FillPlan(self.fill == "classes"))
         if self.bins:
             assert limit is not None  # noqa: S101 - refused without scaling
             plans.append(SoftBinsPlan(self.bins, limit, self.beside))
@@ -347,12 +361,12 @@ class Encoding:
     @property
     def needs_labels(self) -> bool:
         """Whether fitting takes labels."""
-        return self.relevance > 0
+        return self.uses_labels
 
     @property
     def uses_labels(self) -> bool:
         """Whether labels have a part in it."""
-        return self.relevance > 0
+        return self.relevance > 0 or self.fill == "classes"
 
 
 def tabled(encoder: Encoder, sums_of: SumsOf, max_categories: int) -> Encoder:
@@ -378,10 +392,15 @@ def _grid(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("x"))
 
 
-_LATER = {"max_categories", "beside"}  # fields that came after the others, written only where they say something
+_LATER = {
+    "max_categories",
+    "beside",
+    "fill",
+}  # fields that came after the others, written only where they say something
 _WORDS: dict[str, tuple[str, Any, Any]] = {
     "bins": ("bins", int, BINS),
     "beside": ("beside", float, BESIDE),
+    "fill": ("fill", str, "rows"),
     "relevance": ("relevance", float, RELEVANCE),
     "rotation": ("rotation", int, ROTATION),
     "clip": ("clip", float, CLIP),

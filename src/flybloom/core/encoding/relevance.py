@@ -10,11 +10,11 @@ import numpy as np
 
 from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features, Weights
+from flybloom.core.encoding.chance import most_by_chance
 from flybloom.core.encoding.step import Plan, Step
 
 LEVELS = 128  # whole numbers up to this stand for the values: the fourth powers of 2**35 rows fit into an int64
 MAX_WEIGHT = 2**34  # of rows whose sums are kept as int64; beyond, as whole numbers of any size
-LOG_2 = 0.6931471805599453
 GRAIN = 2**12  # weights are multiples of one over this, so that roots which differ in the last bit do not matter
 ROWS_AT_ONCE = 4096
 DEVIATIONS = 2  # by how many a share must exceed the mean of chance to count
@@ -215,16 +215,6 @@ class RelevancePlan(Plan):
             return Relevance(np.ones(n_inputs, np.float32))
         weights = np.rint(weights / weights.max() * GRAIN) / GRAIN
         return Relevance(weights.astype(np.float32))
-
-
-def most_by_chance(free: int, n_sums: int) -> float:
-    """Return what the largest of so many sums of `free` squares of normal numbers seldom exceeds.
-
-    Of 100 or 500 independent ones, one does in every seventh or fourth case. The logarithm is that of the next power of
-    two, which everybody rounds alike.
-    """
-    log = n_sums.bit_length() * LOG_2
-    return free + 2 * math.sqrt(free * log) + log
 
 
 def _sum(a: Array, b: Array, n_rows: int) -> Array:

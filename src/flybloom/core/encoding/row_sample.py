@@ -23,11 +23,12 @@ FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)  # 
 
 @dataclass
 class RowSample:
-    """Different rows, by ascending fingerprints, and how often each came."""
+    """Different rows, by ascending fingerprints, how often each came, and how many there may be."""
 
     fingerprints: Array
     rows: Array
     weights: Weights
+    most: int
 
     def __add__(self, other: RowSample) -> RowSample:
         """Return the sample of both sets of rows together."""
@@ -35,6 +36,7 @@ class RowSample:
             np.concatenate([self.fingerprints, other.fingerprints]),
             np.concatenate([self.rows, other.rows]),
             np.concatenate([self.weights, other.weights]),
+            self.most,
         )
 
     def bounds(self, part: int) -> tuple[Array, Array]:
@@ -48,23 +50,23 @@ class RowSample:
         return values[low, columns], values[high, columns]
 
 
-def row_sample(X: Array, weights: Weights) -> RowSample:
-    """Return the sample of rows, as float64; those of weight 0 are none."""
-    sample = _least(np.empty(0, np.uint64), np.empty((0, X.shape[1])), weights[:0])
+def row_sample(X: Array, weights: Weights, most: int | None = None) -> RowSample:
+    """Return a sample of so many rows at most, by default 1024 of few columns; float64, and none of weight 0."""
+    most = min(MOST_ROWS, max(LEAST_ROWS, MAX_VALUES // X.shape[1])) if most is None else most
+    sample = _least(np.empty(0, np.uint64), np.empty((0, X.shape[1])), weights[:0], most)
     for begin in range(0, len(X), ROWS_AT_ONCE):
         weight = weights[begin : begin + ROWS_AT_ONCE]
         rows = np.ascontiguousarray(X[begin : begin + ROWS_AT_ONCE][weight > 0], np.float64)
-        sample += _least(_fingerprints(rows), rows, weight[weight > 0])
+        sample += _least(_fingerprints(rows), rows, weight[weight > 0], most)
     return sample
 
 
-def _least(fingerprints: Array, rows: Array, weights: Weights) -> RowSample:
+def _least(fingerprints: Array, rows: Array, weights: Weights, most: int) -> RowSample:
     """Return as many different rows as a sample has."""
-    most = min(MOST_ROWS, max(LEAST_ROWS, MAX_VALUES // rows.shape[1]))
     kept, first, which = np.unique(fingerprints, return_index=True, return_inverse=True)
     together = np.zeros(kept.size, np.int64)
     np.add.at(together, which, weights)
-    return RowSample(kept[:most], rows[first[:most]], together[:most])
+    return RowSample(kept[:most], rows[first[:most]], together[:most], most)
 
 
 def _fingerprints(rows: Array) -> Array:

@@ -101,6 +101,11 @@ class Spread:
         """Number of rows, each as often as its weight says."""
         return self.moments.n_rows
 
+    @property
+    def has_gaps(self) -> bool:
+        """Whether values are missing."""
+        return self.moments.missing is not None and bool(self.moments.missing.any())
+
     def __add__(self, other: Spread) -> Spread:
         """Return the spread of both sets of rows together."""
         if self.sample is None or other.sample is None:

@@ -19,11 +19,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from flybloom._internal.elementary import logarithm
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.linear_weights import linear_scores, padded_zeros
-from flybloom.core.readout.logarithm import logarithm
 
 SMOOTHING = 0.1  # wins that every component is given, in rows; by measurement, see docs/text.md
 UNIT = 2.0**-18  # weights are below 2**6, so they have 24 binary digits

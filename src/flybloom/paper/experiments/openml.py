@@ -306,5 +306,8 @@ EXPERIMENT = Experiment(
     "search. In the standard profile, sets of more than 10 000 rows are cut to that many. The "
     "sets are like those of the paper, but not the same: which of them the authors' query would not find is said in a "
     "table, and statements are about the others. Columns of unequal size (madelon, mfeat_factors) are hard for "
-    "matrices of zeros and ones on unscaled columns.",
+    "matrices of zeros and ones on unscaled columns. Where goals beyond the paper are missed, which is for more than "
+    "100 features: on three of the seven sets kNNC has 95 % right and more, so there is little to gain; in madelon "
+    "and madeline five directions of hundreds matter, which pairs find no better than it does; on cnae_9, semeion and "
+    "mfeat_factors they gain 0.02 to 0.06.",
 )
