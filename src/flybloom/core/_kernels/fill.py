@@ -87,15 +87,18 @@ def _expect(
 ) -> float:
     """Write what is expected at the n missing `places`, and return how unlikely what is there is."""
     d = mean.size
+    for i in range(d):
+        pull[i] = 0.0
     for j in range(d):
-        apart[j] = 0.0 if np.isnan(row[j]) else np.float64(row[j]) - np.float64(mean[j])
+        if np.isnan(row[j]):
+            apart[j] = 0.0
+            continue
+        apart[j] = np.float64(row[j]) - np.float64(mean[j])
+        for i in range(d):  # in steps that do not wait for each other
+            pull[i] += precision[j, i] * apart[j]
     size = 0.0
     for i in range(d):
-        total = 0.0
-        for j in range(d):
-            total += precision[i, j] * apart[j]
-        pull[i] = total
-        size += apart[i] * total
+        size += apart[i] * pull[i]
     for a in range(n):
         for b in range(n):
             inverse[a, b] = precision[places[a], places[b]]

@@ -44,7 +44,7 @@ def _expected(rows: Array, is_missing: Array, means: Array, precisions: Array) -
     apart = np.where(is_missing[:, None], 0.0, rows[:, None].astype(np.float64) - means)
     pull = np.zeros(apart.shape)
     for j in range(d):
-        pull += precisions[:, :, j] * apart[:, :, j, None]
+        pull += precisions[:, j] * apart[:, :, j, None]
     size = np.zeros(apart.shape[:2])
     for j in range(d):
         size += apart[:, :, j] * pull[:, :, j]
