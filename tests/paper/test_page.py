@@ -53,6 +53,7 @@ def test_markdown_shows_what_does_not_hold(folder):
         "| Table 1 | `flybloom reproduce vision --profile standard` | 2 | [1 of 3, 1 within noise](#vision) | 1 of 1 |"
         in text
     )
+    assert "Together 2 minutes of one core, 0.0 hours" in text
     assert "| it falls | 1 | 3 | **no** | too few rows |" in text
     assert "a\\|b" in text
     assert "Long" not in text

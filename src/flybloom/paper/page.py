@@ -70,6 +70,7 @@ def html(parts: list[dict[str, Any]], folder: Path, profile: str) -> str:
         "profile": profile,
         "caution": caution(profile),
         "max_rows": MAX_ROWS,
+        "together": together(parts),
         "held_of": held_of,
         "verdict_of": verdict_of,
         "picture": picture,
@@ -99,9 +100,16 @@ def markdown(parts: list[dict[str, Any]], profile: str) -> str:
             f"| {', '.join(experiment.items)} | `flybloom reproduce {experiment.name} --profile {profile}` "
             f"| {part['minutes']:.0f} | [{held}](#{experiment.name}) | {reached} |"
         )
+    lines += ["", f"Together {together(parts)}."]
     for part in parts:
         lines += _markdown_part(part)
     return "\n".join(lines) + "\n"
+
+
+def together(parts: list[dict[str, Any]]) -> str:
+    """Return how long all experiments took."""
+    minutes = sum(part["minutes"] for part in parts)
+    return f"{minutes:.0f} minutes of one core, {minutes / 60:.1f} hours; with --jobs 2 two cores share them"
 
 
 def _markdown_part(part: dict[str, Any]) -> list[str]:
