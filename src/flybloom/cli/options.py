@@ -141,7 +141,7 @@ EncodingOption = Annotated[
     str,
     typer.Option(
         "--encoding",
-        help="What the hash sees: auto, none (the paper), or standard, bins, relevance, rotation=50, clip=2.5, "
+        help="What the hash sees: auto, none (the paper), or standard, fill, bins, relevance, rotation=50, clip=2.5, "
         "grid=28x28, with + between them.",
     ),
 ]
