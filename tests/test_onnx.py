@@ -26,6 +26,7 @@ ENCODINGS = [
     "bins+beside+relevance",
     "fill",
     "fill=classes+bins",
+    "columns=1,4+fill+bins",
 ]
 TYPES = ["float64", "float32", "int64"]
 

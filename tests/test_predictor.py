@@ -21,6 +21,7 @@ ENCODINGS = [
     "bins+relevance",
     "bins+beside+relevance",
     "fill=classes",
+    "columns=0,2+bins",
 ]
 WITHOUT = """
 import sys

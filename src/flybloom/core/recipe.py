@@ -376,14 +376,15 @@ class Learning:
 
 
 def _remembered(sums_of: Callable[[Plan, Encoder], Any]) -> Callable[[Plan, Encoder], Any]:
-    """Return the same, but what is asked twice in turn is measured once: it takes a pass over all rows."""
-    last: tuple[Plan, Encoder, Any] | None = None
+    """Return the same, but what is asked again is measured once: it takes a pass over all rows."""
+    known: list[tuple[Plan, Encoder, Any]] = []
 
     def ask(plan: Plan, encoder: Encoder) -> Any:
-        nonlocal last
-        if last is None or last[0] != plan or last[1].steps != encoder.steps:
-            last = plan, encoder, sums_of(plan, encoder)
-        return last[2]
+        for before, after, sums in known:
+            if before == plan and after == encoder:
+                return sums
+        known.append((plan, encoder, sums_of(plan, encoder)))
+        return known[-1][2]
 
     return ask
 

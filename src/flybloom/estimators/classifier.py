@@ -125,8 +125,9 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
         - If "auto", columns are standardised and clipped at 2.5 deviations, and of up to 100 missing values are filled
-          from the others, if any are missing when it is fixed. Up to 30 become 5 soft bins each (up to 5
-          columns 7) beside themselves, and all are weighed by their relevance to the labels. Rows that are images,
+          from the others, if any are missing when it is fixed. Up to 30 become 5 soft bins each (up to 5 columns 7)
+          beside themselves, unless neighbours in a sample are better off without; of more, those that tell something
+          of the labels, if these are so few. All are weighed by their relevance to the labels. Rows that are images,
           which is told from the rows, become their 50 leading principal components instead. Sparse rows are taken as
           they are, but for the weights.
         - If "none", the rows as they come, as in the paper: integers are summed as integers.

@@ -82,10 +82,12 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised and clipped at 2.5 deviations. Up to 30 become 5 soft bins each (up to 5
-          columns 7) beside themselves, and all are weighed by their relevance to the labels. Rows that are images,
-          which is told from the rows, are seen through windows, up to 512 pixels as their 50 leading principal
-          components. Sparse rows are taken as they are, but for the weights.
+        - If "auto", columns are standardised and clipped at 2.5 deviations, and of up to 100 missing values are filled
+          from the others. Up to 30 become 5 soft bins each (up to 5 columns 7) beside themselves, unless neighbours in
+          a sample are better off without; of more, those that tell something of the labels, if these are so few. All
+          are weighed by their relevance to the labels. Rows that are images, which is told from the rows, are seen
+          through windows, up to 512 pixels as their 50 leading principal components. Sparse rows are taken as they
+          are, but for the weights.
         - If "none", the rows as they come: integers are summed as integers.
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.

@@ -18,6 +18,7 @@ from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.fill import Fill
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
+from flybloom.core.encoding.select import Select
 from flybloom.core.encoding.standardise import MAX_PLAIN_CENTER, Standardise
 from flybloom.core.encoding.whole_center import WholeCenter
 from flybloom.export.fill import filled
@@ -95,6 +96,13 @@ def _fill(graph: Graph, step: Fill, rows: Rows) -> Rows:
     return replace(rows, values=values, dtype="float32", missing=None if step.columns.all() else kept)
 
 
+def _select(graph: Graph, step: Select, rows: Rows) -> Rows:
+    """Take some columns."""
+    columns = graph.constant(step.columns, np.int64)
+    missing = None if rows.missing is None else graph.node("Gather", rows.missing, columns, axis=1)
+    return Rows(graph.node("Gather", rows.values, columns, axis=1), rows.dtype, step.columns.size, missing)
+
+
 def _soft_bins(graph: Graph, step: SoftBins, rows: Rows) -> Rows:
     """Compare the knot to the left of each value with all knots: two of them get a share."""
     n, limit = step.n_bins, np.float32(step.limit)
@@ -153,6 +161,7 @@ WRITERS: dict[str, Callable[[Graph, Any, Rows], Rows]] = {
     Fill.kind: _fill,
     Relevance.kind: _relevance,
     Rotation.kind: _rotation,
+    Select.kind: _select,
     SoftBins.kind: _soft_bins,
     Standardise.kind: _standardise,
     WholeCenter.kind: _whole_center,

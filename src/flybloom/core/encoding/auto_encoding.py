@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
+
+import numpy as np
 
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import BESIDE, BINS, CLIP, RELEVANCE, ROTATION, Encoding, SumsOf, tabled
 from flybloom.core.encoding.fill import MAX_FILLED
 from flybloom.core.encoding.image_shape import image_shape, possible_shapes
+from flybloom.core.encoding.neighbours import LabelledSamplePlan, is_behind
+from flybloom.core.encoding.relevance import RelevancePlan
 from flybloom.core.encoding.standardise import Spread, StandardisePlan
 from flybloom.core.encoding.table import MAX_CATEGORIES
 
@@ -54,11 +58,15 @@ class AutoEncoding(_ByRule):
     for_pairs : bool, default=False
         Whether it is for pairs, which have few components: columns of sparse rows are weighed however many there are,
         and large images are seen through windows.
+    selects : bool, default=True
+        Whether labels may say which columns are left out, and whether the others become bins; not where each fold is to
+        have the same ones.
     """
 
     uses_labels: bool
     max_categories: int = MAX_CATEGORIES
     for_pairs: bool = False
+    selects: bool = True
 
     def resolved(self, encoder: Encoder, sums_of: SumsOf, *, is_sparse: bool) -> Encoding:
         """Return the encoding for such rows.
@@ -91,10 +99,28 @@ class AutoEncoding(_ByRule):
         fill = "none"
         if n <= MAX_FILLED and spread.has_gaps:
             fill = "classes" if self.uses_labels else "rows"
-        if n <= MAX_BINNED:
-            bins = FINE_BINS if n <= MAX_FINE else BINS
-            return Encoding(bins=bins, beside=BESIDE, relevance=relevance, fill=fill)
-        return Encoding("standard", relevance=relevance, fill=fill)
+        plain = Encoding("standard", relevance=relevance)
+        columns = self._few_that_tell(encoder, spread, sums_of, relevance)
+        n_seen = n if columns is None else len(columns)
+        if n_seen > MAX_BINNED:
+            return replace(plain, fill=fill)
+        bins, relevance = FINE_BINS if n_seen <= MAX_FINE else BINS, min(relevance, FEW_RELEVANCE)
+        binned = Encoding(bins=bins, beside=BESIDE, relevance=relevance, columns=columns)
+        may_be_plain = n_seen > MAX_FINE and self.uses_labels and self.selects
+        is_plain = may_be_plain and is_behind(sums_of(LabelledSamplePlan(), encoder), binned, plain)
+        return replace(plain if is_plain else binned, fill=fill)
+
+    def _few_that_tell(
+        self, encoder: Encoder, spread: Spread, sums_of: SumsOf, relevance: float
+    ) -> tuple[int, ...] | None:
+        """Return the columns that tell something of the classes, where they are few among many; None for all."""
+        n = encoder.n_outputs
+        if not (self.uses_labels and self.selects and MAX_BINNED < n <= MAX_WEIGHED):
+            return None
+        standardised = encoder.extended(StandardisePlan("standard", CLIP).fit(n, spread))
+        plan = RelevancePlan(relevance, CLIP)  # asked for again where all columns stay
+        told = np.flatnonzero(plan.fit(n, sums_of(plan, standardised)).weights)
+        return tuple(told.tolist()) if told.size <= MAX_BINNED else None
 
 
 @dataclass(frozen=True)
@@ -176,6 +202,7 @@ def wanted_encoding(
     *,
     uses_labels: bool,
     for_pairs: bool = False,
+    selects: bool = True,
     bias: float | None = None,
 ) -> Wanted:
     """Return what the parameters `encoding` and `scaling` of an estimator ask for; only detectors have a `bias`."""
@@ -187,7 +214,9 @@ def wanted_encoding(
         first, _, rest = (part.strip() for part in encoding.partition("+"))
         if first == "auto":
             most = _only_categories(rest, encoding)
-            return AutoEncoding(uses_labels, most, for_pairs) if bias is None else AutoNoveltyEncoding(bias, most)
+            return (
+                AutoEncoding(uses_labels, most, for_pairs, selects) if bias is None else AutoNoveltyEncoding(bias, most)
+            )
         encoding = Encoding.parse(encoding)
     if bias and not encoding.bias and not encoding.bins and not encoding.rotation:
         encoding = Encoding(**{**{f.name: getattr(encoding, f.name) for f in fields(Encoding)}, "bias": bias})

@@ -15,13 +15,15 @@ from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.fill import Fill
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
+from flybloom.core.encoding.select import Select
 from flybloom.core.encoding.standardise import Standardise
 from flybloom.core.encoding.step import Plan, Step
 from flybloom.core.encoding.table import Table
 from flybloom.core.encoding.whole_center import WholeCenter
 
 STEPS: dict[str, type[Step]] = {
-    step.kind: step for step in (Table, WholeCenter, Standardise, Fill, SoftBins, Relevance, Rotation, BiasColumns)
+    step.kind: step
+    for step in (Table, WholeCenter, Standardise, Fill, Select, SoftBins, Relevance, Rotation, BiasColumns)
 }
 """Every step by the name it has in files."""
 

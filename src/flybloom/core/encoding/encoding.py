@@ -17,6 +17,7 @@ from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.fill import MAX_FILLED, FillPlan
 from flybloom.core.encoding.relevance import RelevancePlan
 from flybloom.core.encoding.rotation import RotationPlan
+from flybloom.core.encoding.select import SelectPlan, are_columns
 from flybloom.core.encoding.standardise import StandardisePlan
 from flybloom.core.encoding.step import Plan
 from flybloom.core.encoding.table import MAX_CATEGORIES, TablePlan
@@ -71,6 +72,8 @@ class Encoding:
         What becomes of a missing value. "none": it adds nothing to a sum. "rows": what the other columns of its row let
         expect, as two normal distributions of all rows have it. "classes": the same with two of each class, and columns
         whose gaps tell of the classes keep them; needs labels. Only with "standard" and for up to 100 columns.
+    columns : tuple of int or None, default=None
+        Which columns the hash sees, by their numbers, ascending; None for all. Only with "standard".
 
     See Also
     --------
@@ -97,6 +100,7 @@ class Encoding:
     max_categories: int = MAX_CATEGORIES
     beside: float = 0.0
     fill: str = "none"
+    columns: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be, and bring the rest into one form."""
@@ -116,6 +120,12 @@ class Encoding:
         object.__setattr__(self, "beside", float(self.beside))
         _require(self.fill in FILLS, "fill", f"one of {', '.join(FILLS)}", self.fill)
         _require(self.fill == "none" or scaling == "standard", "fill", "none without standard", self.fill)
+        if self.columns is not None:
+            is_right = isinstance(self.columns, tuple | list) and are_columns(self.columns)
+            _require(is_right, "columns", "ascending whole numbers from 0 on", self.columns)
+            is_right = scaling == "standard" and self.grid_shape is None
+            _require(is_right, "columns", "None without standard, or with a grid_shape", self.columns)
+            object.__setattr__(self, "columns", tuple(self.columns))
         _require(isinstance(self.relevance, Real) and self.relevance >= 0, "relevance", "0 or above", self.relevance)
         _require(isinstance(self.rotation, Integral) and self.rotation >= 0, "rotation", "0 or above", self.rotation)
         shape = self.grid_shape
@@ -150,8 +160,8 @@ class Encoding:
         ----------
         text : str
             Words with "+" between them: none, whole, center, common, standard, fill, bins, beside, relevance, rotation,
-            clip=3, grid=28x28, categories=50. A word may have a value: fill=classes, bins=7, beside=1, relevance=1,
-            rotation=30.
+            clip=3, grid=28x28, categories=50, columns=0,3,7. A word may have a value: fill=classes, bins=7, beside=1,
+            relevance=1, rotation=30.
 
         Returns
         -------
@@ -183,8 +193,8 @@ class Encoding:
                 msg = (
                     f"The encoding {text!r} has a part, {word.strip()!r}, that is not known. Expected 'auto', or words "
                     "with '+' between them: none, whole, center, common, standard, fill, bins, beside, relevance, "
-                    "rotation, clip=2.5, grid=28x28, categories=30; fill=classes, bins=7, beside=1, relevance=1 and "
-                    "rotation=30 have values of their own."
+                    "rotation, clip=2.5, grid=28x28, categories=30, columns=0,3,7; fill=classes, bins=7, beside=1, "
+                    "relevance=1 and rotation=30 have values of their own."
                 )
                 raise ValueError(msg) from None
         return Encoding(**options)
@@ -194,6 +204,7 @@ class Encoding:
         entries = {f.name: getattr(self, f.name) for f in fields(self)}
         entries["clip"] = None if self.clip == math.inf else self.clip
         entries["grid_shape"] = None if self.grid_shape is None else list(self.grid_shape)
+        entries["columns"] = None if self.columns is None else list(self.columns)
         for name in _LATER:  # older versions do not know them
             if getattr(self, name) == getattr(Encoding, name):
                 del entries[name]
@@ -298,6 +309,8 @@ class Encoding:
             plans.append(StandardisePlan(self.scaling, math.inf if self.clip is None else self.clip))
         if self.fill != "none":
             plans.append(FillPlan(self.fill == "classes"))
+        if self.columns is not None:
+            plans.append(SelectPlan(self.columns))
         if self.bins:
             assert limit is not None  # noqa: S101 - refused without scaling
             plans.append(SoftBinsPlan(self.bins, limit, self.beside))
@@ -326,7 +339,8 @@ class Encoding:
         int
             Columns after all steps.
         """
-        n = n_features * places_of(self.bins, self.beside) if self.bins else n_features
+        n = n_features if self.columns is None else len(self.columns)
+        n *= places_of(self.bins, self.beside) if self.bins else 1
         return min(self.rotation, n) if self.rotation else n
 
     def resolved(self, encoder: Encoder, sums_of: SumsOf, *, is_sparse: bool) -> Encoding:  # noqa: ARG002
@@ -387,20 +401,23 @@ def require_grid(shape: tuple[int, ...], n_features: int) -> None:
         raise ValueError(msg)
 
 
+def _numbers(text: str) -> tuple[int, ...]:
+    """Return numbers such as 0,3,7."""
+    return tuple(int(part) for part in text.split(","))
+
+
 def _grid(text: str) -> tuple[int, ...]:
     """Return a shape such as 28x28."""
     return tuple(int(part) for part in text.split("x"))
 
 
-_LATER = {
-    "max_categories",
-    "beside",
-    "fill",
-}  # fields that came after the others, written only where they say something
+# fields that came after the others, written only where they say something
+_LATER = {"max_categories", "beside", "fill", "columns"}
 _WORDS: dict[str, tuple[str, Any, Any]] = {
     "bins": ("bins", int, BINS),
     "beside": ("beside", float, BESIDE),
     "fill": ("fill", str, "rows"),
+    "columns": ("columns", _numbers, None),
     "relevance": ("relevance", float, RELEVANCE),
     "rotation": ("rotation", int, ROTATION),
     "clip": ("clip", float, CLIP),

@@ -141,6 +141,7 @@ class ClassMoments:
         return [sums for sums in self.by_label.values() if sums[0] > 0]
 
 
+@dataclass(frozen=True)
 class RelevancePlan(Plan):
     """Takes the weights from sums of the columns of each class.
 
@@ -156,11 +157,11 @@ class RelevancePlan(Plan):
         How many columns side by side belong to one: its bins, and perhaps itself beside them. None for bins alone.
     """
 
+    power: float
+    limit: float | None
+    n_bins: int = 1
+    n_places: int | None = None
     needs_labels = True
-
-    def __init__(self, power: float, limit: float | None, n_bins: int = 1, n_places: int | None = None) -> None:
-        self.power, self.limit, self.n_bins = power, limit, n_bins
-        self.n_places = n_bins if n_places is None else n_places
 
     def measure(self, rows: Features, labels: Any, weights: Weights) -> ClassMoments:
         """Return the sums of these rows, each value a whole number."""
@@ -210,7 +211,8 @@ class RelevancePlan(Plan):
 
     def fit(self, n_inputs: int, measured: ClassMoments) -> Relevance:
         """Return the step: the larger share to the power, the largest weight 1; all 1 where no column tells a thing."""
-        weights = np.sqrt(measured.beyond_chance(self.n_bins, self.n_places)) ** self.power
+        n_places = self.n_bins if self.n_places is None else self.n_places
+        weights = np.sqrt(measured.beyond_chance(self.n_bins, n_places)) ** self.power
         if not weights.max(initial=0.0) > 0:
             return Relevance(np.ones(n_inputs, np.float32))
         weights = np.rint(weights / weights.max() * GRAIN) / GRAIN

@@ -186,7 +186,7 @@ def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any
     """Return the oldest format that can hold a model."""
     inside: dict[str, Any] = facts.get("inside", {})
     steps = [step for holder in (description, inside) for step in holder.get("encoding", ())]
-    if any("beside" in step or step["step"] == "fill" for step in steps):
+    if any("beside" in step or step["step"] in {"fill", "select"} for step in steps):
         return 4
     if "weight_unit" in facts or "weight_unit" in inside:
         return 3

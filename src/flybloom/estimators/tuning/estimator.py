@@ -126,7 +126,8 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
 
-        Missing values (NaN) add nothing to a sum.
+        Missing values (NaN) that "auto" does not fill from other columns add nothing to a sum. Here "auto" leaves no
+        column out, and does not ask neighbours whether bins do harm: labels of held-out rows would have a part in it.
 
     scaling : {"none", "center", "standard"} or None, default=None
         An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
@@ -390,7 +391,7 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
 
     def _wanted(self, encoding: Any) -> Wanted:
         """Return what one encoding asks for."""
-        return wanted_encoding(encoding, self.scaling, uses_labels=self._uses_labels)
+        return wanted_encoding(encoding, self.scaling, uses_labels=self._uses_labels, selects=False)
 
     @property
     def _encoding(self) -> Wanted:
