@@ -13,6 +13,7 @@ import sys
 import warnings
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -25,10 +26,12 @@ from sklearn.preprocessing import StandardScaler
 
 from datasets import load, tabular
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier
+from flybloom.core.encoding import auto_encoding
 from flybloom.core.encoding.fill import MAX_FILLED
 
 RESULTS = Path(__file__).parent / "results" / "missing.json"
 ROWS, FOLDS, SHARE = 3000, 5, 0.1
+LEFT = "gaps left"
 CHOSEN_ON = {
     "magictelescope",
     "satimage",
@@ -53,14 +56,14 @@ CHOSEN_ON = {
 MODELS = {"counts": FlyBloomClassifier, "pairs": FlyRidgeClassifier}
 
 
-def contestants(gaps: Any, full: Any, encoding: str) -> dict[str, tuple[Any, Any]]:
-    """Return models and the rows they see; `encoding` is "auto" without the step that fills."""
+def contestants(gaps: Any, full: Any) -> dict[str, tuple[Any, Any]]:
+    """Return models and the rows they see."""
     found = {}
     for name, kind in MODELS.items():
         imputer = IterativeImputer(random_state=0)
         found |= {
             f"{name}, nothing missing": (kind(random_state=0), full),
-            f"{name}, gaps left": (kind(random_state=0, encoding=encoding), gaps),
+            f"{name}, {LEFT}": (kind(random_state=0), gaps),
             f"{name}, imputer of means": (make_pipeline(SimpleImputer(), kind(random_state=0)), gaps),
             f"{name}, IterativeImputer": (make_pipeline(imputer, kind(random_state=0)), gaps),
             f"{name}, as it comes": (kind(random_state=0), gaps),
@@ -81,15 +84,14 @@ def measured(name: str) -> dict[str, float] | None:
     X, y = X[frequent], y[frequent]
     gaps = X.copy()
     gaps[np.random.default_rng(1).random(X.shape) < SHARE] = np.nan
-    steps = FlyBloomClassifier(random_state=0).fit(gaps, y).encoder_.steps
-    if not any(step.kind == "fill" for step in steps):
+    if not any(step.kind == "fill" for step in FlyBloomClassifier(64, random_state=0).fit(gaps, y).encoder_.steps):
         return None
-    few = "bins=7" if X.shape[1] <= 5 else "bins"
-    encoding = f"{few}+beside+relevance=0.4" if len(steps) == 4 else "standard+relevance=0.4"
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
     scores = {}
-    for contestant, (model, rows) in contestants(gaps, X, encoding).items():
-        scores[contestant] = float(cross_val_score(model, rows, y, cv=folds, error_score="raise").mean())
+    for contestant, (model, rows) in contestants(gaps, X).items():
+        most = 0 if contestant.endswith(LEFT) else MAX_FILLED
+        with patch.object(auto_encoding, "MAX_FILLED", most):  # "auto" without the step that fills
+            scores[contestant] = float(cross_val_score(model, rows, y, cv=folds, error_score="raise").mean())
     return scores
 
 
