@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import flybloom
 from flybloom import Encoding, FlyBloomClassifier, FlyBloomClassifierCV, FlyRidgeClassifier
-from flybloom.core.encoding import neighbours
+from flybloom.core.encoding import class_samples, neighbours
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.neighbours import LabelledSamplePlan, is_behind
 from flybloom.core.encoding.select import Select
@@ -53,11 +53,12 @@ def test_samples_do_not_depend_on_order_and_blocks(rows, data, most):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbours, "SAMPLED", most)
         found = [sampled(p) for p in ([slice(None)], [order[cut] for cut in data.draw(block_cuts(len(order)))])]
-        one, other = (sample.rows() for sample in found)
-        assert (one is None) == (other is None)
-        if one is not None:
-            assert_array_equal(one[0], other[0])
-            assert_array_equal(one[1], other[1])
+        one, other = (samples.classes for samples in found)
+        assert [sampled.n_rows for sampled in one] == [sampled.n_rows for sampled in other]
+        for a, b in zip([*one, found[0].all_rows], [*other, found[1].all_rows], strict=True):
+            assert_array_equal(a.sample.rows, b.sample.rows)
+            assert_array_equal(a.sample.weights, b.sample.weights)
+            assert_array_equal(a.missing, b.missing)
         assert is_behind(found[0], PLAIN, BINNED) == is_behind(found[1], PLAIN, BINNED)
 
 
@@ -120,10 +121,14 @@ def test_too_many_classes_say_nothing_whatever_the_blocks():
     X, y = askew()
     plan, encoder, ones = LabelledSamplePlan(), Encoder(15), np.ones(3000, np.int64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neighbours, "MAX_SAMPLED_CLASSES", 3)
+        patch.setattr(class_samples, "MAX_CLASSES", 3)
         parts = [encoder.measure(plan, X[p], y[p], ones[p]) for p in (y < 2, y >= 2)]
-        assert [part.by_label is None for part in (*parts, parts[0] + parts[1])] == [False, False, True]
-        assert not is_behind(parts[0] + parts[1], BINNED, PLAIN)
+        whole = encoder.measure(plan, X, y, ones)
+        for both in (whole, parts[0] + parts[1], parts[1] + whole.__class__({None: parts[0].all_rows})):
+            assert list(both.by_label) == [None]
+            assert_array_equal(both.all_rows.sample.rows, whole.all_rows.sample.rows)
+            assert not is_behind(both, BINNED, PLAIN)
+        assert [len(part.classes) for part in parts] == [2, 2]
 
 
 def test_columns_that_are_none_are_refused():

@@ -8,7 +8,7 @@ from a sample of the rows of each class, by expectation and maximisation (Dempst
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +18,8 @@ from flybloom._internal.typing import Array, Features, Weights
 from flybloom.core import _kernels
 from flybloom.core._kernels._choice import loops
 from flybloom.core.encoding.chance import most_by_chance
-from flybloom.core.encoding.row_sample import RowSample, row_sample
+from flybloom.core.encoding.class_samples import ClassSamples, Sampled, class_samples
+from flybloom.core.encoding.row_sample import RowSample
 from flybloom.core.encoding.step import Plan, Step
 
 MAX_FILLED = 100  # columns
@@ -112,65 +113,6 @@ class Fill(Step):
         return cls(means, precisions, chances, columns)
 
 
-@dataclass
-class Sampled:
-    """What is known of the rows of a class, or of all: how many, which values are missing, and some of them."""
-
-    n_rows: int
-    missing: Array
-    sample: RowSample
-
-    def __add__(self, other: Sampled) -> Sampled:
-        """Return the same of both sets of rows together."""
-        return Sampled(self.n_rows + other.n_rows, self.missing + other.missing, self.sample + other.sample)
-
-
-@dataclass
-class ClassSamples:
-    """Samples of all rows, and of those of each class unless there are too many classes."""
-
-    all_rows: Sampled
-    by_label: dict[Any, Sampled] | None
-    per_row: int = 1  # how much weight is one row; it says how far chance goes
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows, each as often as its weight says."""
-        return self.all_rows.n_rows
-
-    def __add__(self, other: ClassSamples) -> ClassSamples:
-        """Return the samples of both sets of rows together."""
-        all_rows = self.all_rows + other.all_rows
-        if self.by_label is None or other.by_label is None:
-            return ClassSamples(all_rows, None)
-        by_label = dict(self.by_label)
-        for label, sampled in other.by_label.items():
-            by_label[label] = by_label[label] + sampled if label in by_label else sampled
-        return ClassSamples(all_rows, by_label if len(by_label) <= MAX_CLASSES else None)
-
-    def groups(self) -> list[Sampled]:
-        """Return the classes that have rows, in an order that no order of rows can change; or all rows."""
-        present = [] if self.by_label is None else [group for group in self.by_label.values() if group.n_rows > 0]
-        d = self.all_rows.missing.size
-        if not present or len(present) * NORMALS * d * d > MAX_VALUES:
-            return [self.all_rows]
-        return sorted(present, key=lambda group: (group.n_rows, group.sample.fingerprints.tolist()))
-
-    def filled_columns(self) -> Array:
-        """Return which columns have gaps that tell nothing of the classes: others are left, because they tell."""
-        total, n = self.all_rows.missing, self.n_rows
-        groups = [] if self.by_label is None else [group for group in self.by_label.values() if group.n_rows > 0]
-        if len(groups) < 2:  # noqa: PLR2004
-            return np.ones(total.size, bool)
-        share = total.astype(float) / n
-        spread = share * (1.0 - share)
-        told = np.zeros(total.size)  # of gaps that come by chance: as many squares of normal numbers as classes but one
-        for group in sorted(groups, key=lambda group: (group.n_rows, group.missing.tolist())):
-            apart = group.missing.astype(float) / group.n_rows - share
-            told += group.n_rows * apart * apart / np.where(spread > 0, spread, 1.0)
-        return told / self.per_row <= most_by_chance(len(groups) - 1, SELDOM * total.size)
-
-
 @dataclass(frozen=True)
 class FillPlan(Plan):
     """Finds the normals from samples.
@@ -190,32 +132,28 @@ class FillPlan(Plan):
 
     def measure(self, rows: Features, labels: Any, weights: Weights) -> ClassSamples:
         """Return samples of these rows."""
-        all_rows = _sampled(rows, weights)
-        if not self.by_class:
-            return ClassSamples(all_rows, None)
-        classes, codes = np.unique(labels, return_inverse=True)
-        if classes.size > MAX_CLASSES:
-            return ClassSamples(all_rows, None)
-        members = [(label, codes == code) for code, label in enumerate(classes.tolist())]
-        return ClassSamples(all_rows, {label: _sampled(rows[some], weights[some]) for label, some in members})
+        most = max(MIN_ROWS, min(MAX_ROWS, SAMPLED_VALUES // max(1, rows.shape[1])))
+        return class_samples(rows, labels if self.by_class else None, weights, most)
 
     def in_rows(self, measured: ClassSamples, per_row: int) -> ClassSamples:
         """Return samples with the weight of one row."""
-        return replace(measured, per_row=per_row)
+        return measured.in_rows(per_row)
 
     def fit(self, n_inputs: int, measured: ClassSamples) -> Fill:
         """Return the step."""
-        everything, groups = measured.all_rows.sample, measured.groups()
-        start = _Normals.of_covariance(np.eye(n_inputs))
-        prior = start.improved(everything, np.eye(n_inputs), WEAK * n_inputs).covariances[0]
+        start, everything = _Normals.of_covariance(np.eye(n_inputs)), measured.all_rows
+        prior = start.improved(everything.sample, np.eye(n_inputs), WEAK * n_inputs).covariances[0]
+        classes = measured.classes
+        if len(classes) > MAX_CLASSES or len(classes) * NORMALS * n_inputs**2 > MAX_VALUES:
+            classes = []
         found = []
-        for group in groups:
+        for group in classes or [everything]:
             one = _Normals.of_covariance(prior).improved(group.sample, prior, float(n_inputs))
             two = one.split().improved(group.sample, prior, float(n_inputs))
-            share = logarithm(np.array([group.n_rows / measured.n_rows]))
+            share = logarithm(np.array([group.n_rows / everything.n_rows]))
             found.append((two.means, two.precisions, two.chances + share))
         means, precisions, chances = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        columns = measured.filled_columns()
+        columns = _gaps_tell_nothing(everything, classes, measured.per_row)
         return Fill(means.astype(np.float32), precisions.astype(np.float32), chances, columns)
 
 
@@ -261,7 +199,13 @@ def _inverted(covariances: Array, totals: Array) -> tuple[Array, Array]:
     return precisions, logarithm((totals + 1.0) / (float(totals.sum()) + totals.size)) - np.array(halves)
 
 
-def _sampled(rows: Array, weights: Weights) -> Sampled:
-    """Return what is known of some rows."""
-    most = max(MIN_ROWS, min(MAX_ROWS, SAMPLED_VALUES // max(1, rows.shape[1])))
-    return Sampled(int(weights.sum()), weights @ np.isnan(rows), row_sample(rows, weights, most))
+def _gaps_tell_nothing(everything: Sampled, classes: list[Sampled], per_row: int) -> Array:
+    """Return which columns have gaps that go with no class beyond chance; those of others tell something, and stay."""
+    total = everything.missing
+    share = total.astype(float) / everything.n_rows
+    spread = share * (1.0 - share)
+    told = np.zeros(total.size)  # of gaps that come by chance: as many squares of normal numbers as classes but one
+    for group in classes:
+        apart = group.missing.astype(float) / group.n_rows - share
+        told += group.n_rows * apart * apart / np.where(spread > 0, spread, 1.0)
+    return np.asarray(told / per_row <= most_by_chance(max(0, len(classes) - 1), SELDOM * total.size))
