@@ -121,6 +121,13 @@ def test_gaps_that_tell_of_the_classes_stay():
     assert np.isnan(step.apply(np.full((1, 4), np.nan, np.float32)))[0].tolist() == [False, False, True, False]
 
 
+def test_columns_that_others_tell_nothing_of_keep_their_gaps():
+    """Their gaps would become the mean, as if it were known."""
+    X, y, _ = gappy(3, 600)
+    X[:, 1] = np.where(np.isnan(X[:, 1]), np.nan, np.random.default_rng(1).normal(size=600))
+    assert_array_equal(FlyBloomClassifier(**SIZES).fit(X, y).encoder_.steps[1].columns, [True, False, True, True])
+
+
 def test_weights_of_fractions_are_rows_as_well():
     """A row of weight 1/2 is half a row where chance is judged, not 512."""
     X, y, _ = gappy(5, 400)

@@ -29,6 +29,7 @@ NORMALS = 2  # for each class: one is right for a cloud of rows, two for a bent 
 MIN_ROWS, MAX_ROWS, SAMPLED_VALUES = 128, 512, 2**14  # of a class that are looked at
 LAPS = 6  # of expectation and maximisation, for one normal and then for two
 WEAK = 0.1  # rows for each column that no correlation at all counts as
+MIN_EXPLAINED = 0.2  # what others must tell of a column: else a gap would become its mean, as if that were known
 SELDOM = 2**10  # gaps are said to tell something as seldom as if there were so many times the columns
 SPLIT = 0.8  # where the halves of a normal have their means, in deviations
 
@@ -142,7 +143,8 @@ class FillPlan(Plan):
     def fit(self, n_inputs: int, measured: ClassSamples) -> Fill:
         """Return the step."""
         start, everything = _Normals.of_covariance(np.eye(n_inputs)), measured.all_rows
-        prior = start.improved(everything.sample, np.eye(n_inputs), WEAK * n_inputs).covariances[0]
+        rough = start.improved(everything.sample, np.eye(n_inputs), WEAK * n_inputs)
+        prior = rough.covariances[0]
         classes = measured.classes
         if len(classes) > MAX_CLASSES or len(classes) * NORMALS * n_inputs**2 > MAX_VALUES:
             classes = []
@@ -153,7 +155,8 @@ class FillPlan(Plan):
             share = logarithm(np.array([group.n_rows / everything.n_rows]))
             found.append((two.means, two.precisions, two.chances + share))
         means, precisions, chances = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        columns = _gaps_tell_nothing(everything, classes, measured.per_row)
+        explained = 1.0 - 1.0 / (np.diagonal(prior) * np.diagonal(rough.precisions[0]))  # of the variance, by others
+        columns = (explained >= MIN_EXPLAINED) & _gaps_tell_nothing(everything, classes, measured.per_row)
         return Fill(means.astype(np.float32), precisions.astype(np.float32), chances, columns)
 
 
