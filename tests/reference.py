@@ -417,8 +417,8 @@ def soft_bins(rows, k, limit, weights=None, beside=0):
     return np.array(blocks, np.float32).transpose(1, 0, 2).reshape(len(rows), -1)
 
 
-def normals(rows, weights, prior, strength, laps=6):
-    """Means, covariances and shares of two normals that are likely to have made rows with gaps.
+def normals(rows, weights, prior, strength, most=2, laps=6):
+    """Means, covariances and shares of one or two normals that are likely to have made rows with gaps.
 
     One is found first, then split along its longest direction. A row counts as likely as it comes from a normal, and
     the prior covariance as much as `strength` rows.
@@ -426,7 +426,7 @@ def normals(rows, weights, prior, strength, laps=6):
     d = rows.shape[1]
     weights = np.asarray(weights) * (len(rows) / max(sum(weights), 1))
     found = [(np.zeros(d), prior, 1.0)]
-    for n in (1, 2):
+    for n in range(1, most + 1):
         if n == 2:
             mean, covariance, _ = found[0]
             direction = np.linalg.matrix_power(covariance, 32)[np.diag(covariance).argmax()]  # about the longest
@@ -481,7 +481,7 @@ def fill(rows, y, weights):
         return np.array([row for row, _ in kept]), np.array([weight for _, weight in kept])
 
     everything = weights > 0
-    prior = normals_of_one(*different(everything), np.eye(d), 0.1 * d)
+    [(_, prior, _)] = normals(*different(everything), np.eye(d), 0.1 * d, most=1)
     groups = [everything] if y is None else [everything & (y == c) for c in np.unique(y[everything])]
     found = []
     for some in groups:
@@ -492,17 +492,6 @@ def fill(rows, y, weights):
         value = sum(p * expectation(row, m, c)[0] for p, (m, c, _) in zip(memberships(row, found), found, strict=True))
         filled.append(np.where(np.isnan(row), np.clip(value, -8, 8), row))
     return np.array(filled, np.float32)
-
-
-def normals_of_one(rows, weights, prior, strength, laps=6):
-    """The covariance of a single normal."""
-    weights, mean, covariance = np.asarray(weights) * (len(rows) / sum(weights)), np.zeros(rows.shape[1]), prior
-    for _ in range(laps):
-        seen = [expectation(row, mean, covariance) for row in rows]
-        mean = sum(w * x for w, (x, _) in zip(weights, seen, strict=True)) / weights.sum()
-        spread = sum(w * (np.outer(x - mean, x - mean) + rest) for w, (x, rest) in zip(weights, seen, strict=True))
-        covariance = (spread + strength * prior) / (weights.sum() + strength)
-    return covariance
 
 
 def relevance(rows, y, power, limit, weights=None, n_bins=1, n_places=None):

@@ -41,11 +41,12 @@ def exponential(values: Array) -> Array:
 
     A power of two is taken out, and what is left is 1 + x (1 + x / 2 (1 + x / 3 (...))).
     """
-    x = np.maximum(np.asarray(values, np.float64), LEAST_EXPONENT)
+    is_large = np.asarray(values) >= LEAST_EXPONENT  # what is no number is not
+    x = np.where(is_large, values, LEAST_EXPONENT)
     exponent = np.rint(x / LOG_2)
     x = (x - exponent * LOG_2_HIGH) - exponent * LOG_2_LOW
     series = np.ones(x.shape)
     for k in range(POWERS, 0, -1):
         series = 1.0 + x / k * series
-    result: Array = np.where(values < LEAST_EXPONENT, 0.0, np.ldexp(series, exponent.astype(np.int32)))
+    result: Array = np.where(is_large, np.ldexp(series, exponent.astype(np.int32)), 0.0)
     return result

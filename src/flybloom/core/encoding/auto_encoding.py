@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,10 +44,11 @@ class AutoEncoding(_ByRule):
     """The encoding that the rows ask for, by a rule that was measured.
 
     Dense columns are standardised and clipped. Of tables, missing values in up to 100 columns are filled from others;
-    up to 30 columns become 5 soft bins each (7 each of up to 5), with the column itself beside them. Of rows that are
-    images, up to 2048 columns become their 50 leading principal components; pairs see more than 512 through windows.
-    Sparse rows are taken as they are. With labels, columns are weighed by their relevance, but not those of images, nor
-    more than 1024 of sparse rows.
+    up to 30 columns become 5 soft bins each (7 each of up to 5), with the column itself beside them, unless neighbours
+    in a sample are better off without; of more, those that tell something of labels, if these are so few. Of rows that
+    are images, up to 2048 columns become their 50 leading principal components; pairs see more than 512 through
+    windows. Sparse rows are taken as they are. With labels, columns are weighed by their relevance, but not those of
+    images, nor more than 1024 of sparse rows.
 
     Parameters
     ----------
@@ -219,7 +220,7 @@ def wanted_encoding(
             )
         encoding = Encoding.parse(encoding)
     if bias and not encoding.bias and not encoding.bins and not encoding.rotation:
-        encoding = Encoding(**{**{f.name: getattr(encoding, f.name) for f in fields(Encoding)}, "bias": bias})
+        encoding = replace(encoding, bias=bias)
     return encoding  # type: ignore[no-any-return]
 
 

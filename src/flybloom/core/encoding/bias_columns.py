@@ -27,9 +27,9 @@ class BiasColumns(Step):
         """Return the bounds with the same ones after them."""
         return self.apply(low), self.apply(high)
 
-    def slopes(self, n_inputs: int) -> Array:
-        """Return ones, and zeros for the columns that never change."""
-        return np.concatenate([np.ones(n_inputs), np.zeros(self.n)])
+    def slopes(self, before: Array) -> Array:
+        """Return them, and zeros for the columns that never change."""
+        return np.concatenate([before, np.zeros(self.n)])
 
     def n_outputs(self, n_inputs: int) -> int:
         """Return the number of columns together."""

@@ -75,11 +75,11 @@ class SoftBins(Step):
         peaks[:, : self.n_bins] = np.float32(1.0) - self.means.reshape(-1, self.n_bins)
         return least, np.where(knots, peaks.ravel(), most)
 
-    def slopes(self, n_inputs: int) -> Array:
-        """Return how steep the hats are, and the columns beside them."""
-        slopes = np.full((n_inputs, self.n_places), (self.n_bins - 1) / (2.0 * self.limit))
-        slopes[:, self.n_bins :] = self.beside
-        return slopes.ravel()
+    def slopes(self, before: Array) -> Array:
+        """Return how steep the hats make them, and the columns beside these."""
+        slopes = np.full(self.n_places, (self.n_bins - 1) / (2.0 * self.limit))
+        slopes[self.n_bins :] = self.beside
+        return np.asarray((before[:, None] * slopes).ravel())
 
     def facts(self) -> dict[str, Any]:
         """Return number and range of the bins, and what columns beside them are multiplied by."""

@@ -72,9 +72,9 @@ class Fill(Step):
         """Return the bounds themselves: certificates are for rows of which nothing is missing."""
         return low, high
 
-    def slopes(self, n_inputs: int) -> Array:
-        """Return ones: rows of which nothing is missing stay as they are."""
-        return np.ones(n_inputs)
+    def slopes(self, before: Array) -> Array:
+        """Return them as they are, as rows of which nothing is missing are."""
+        return before
 
     def facts(self) -> dict[str, Any]:
         """Return the columns that are not filled."""

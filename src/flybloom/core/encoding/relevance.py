@@ -44,9 +44,9 @@ class Relevance(Step):
         """Return the bounds weighted: no weight is negative."""
         return self.apply(low), self.apply(high)
 
-    def slopes(self, n_inputs: int) -> Array:  # noqa: ARG002
-        """Return the weights."""
-        return self.weights.astype(np.float64)
+    def slopes(self, before: Array) -> Array:
+        """Return them weighted."""
+        return np.asarray(before * self.weights.astype(np.float64))
 
     def arrays(self) -> dict[str, Array]:
         """Return the weights."""

@@ -46,6 +46,10 @@ class Select(Step):
         """Return the bounds of these columns."""
         return self.apply(low), self.apply(high)
 
+    def slopes(self, before: Array) -> Array:
+        """Return those of these columns."""
+        return np.asarray(before[self.columns])
+
     def facts(self) -> dict[str, Any]:
         """Return the columns."""
         return {"columns": self.columns.tolist()}

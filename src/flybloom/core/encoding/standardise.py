@@ -51,9 +51,9 @@ class Standardise(Step):
         """Return the bounds scaled: every operation keeps the order of values."""
         return self.apply(low), self.apply(high)
 
-    def slopes(self, n_inputs: int) -> Array:
-        """Return one over the scale."""
-        return np.ones(n_inputs) if self._factor is None else self._factor
+    def slopes(self, before: Array) -> Array:
+        """Return them over the scale."""
+        return before if self._factor is None else np.asarray(before * self._factor)
 
     def facts(self) -> dict[str, Any]:
         """Return where values are cut off, if they are."""

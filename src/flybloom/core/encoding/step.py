@@ -54,8 +54,8 @@ class Step(ABC):
         )
         raise ValueError(msg)
 
-    def slopes(self, n_inputs: int) -> Array:
-        """Return how much each column that comes out changes at most, for each unit of the one it is made of."""
+    def slopes(self, before: Array) -> Array:
+        """Return how much each column that comes out changes at most, where those that go in change so much."""
         raise NotImplementedError
 
     def fields(self) -> dict[str, Any]:

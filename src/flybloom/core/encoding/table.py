@@ -118,7 +118,7 @@ class Table(Step):
         """Refuse bounds: there is no radius around a category."""
         self._refuse_bounds()
 
-    def slopes(self, n_inputs: int) -> Array:  # noqa: ARG002
+    def slopes(self, before: Array) -> Array:  # noqa: ARG002
         """Refuse slopes, as bounds."""
         self._refuse_bounds()
 

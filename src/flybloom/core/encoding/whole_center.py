@@ -47,9 +47,9 @@ class WholeCenter(Step):
         """Return the bounds centred: a difference keeps the order of values."""
         return self.apply(low), self.apply(high)
 
-    def slopes(self, n_inputs: int) -> Array:
-        """Return ones."""
-        return np.ones(n_inputs)
+    def slopes(self, before: Array) -> Array:
+        """Return them as they are."""
+        return before
 
     def arrays(self) -> dict[str, Array]:
         """Return the centres, as floats like those of other steps; they hold them exactly."""

@@ -17,7 +17,6 @@ from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.encoder import Encoder, without_missing
 from flybloom.core.encoding.rotation import UNIT, Rotation, whole
-from flybloom.core.encoding.select import Select
 from flybloom.core.encoding.step import Step
 from flybloom.core.hashing.hasher import Hasher
 
@@ -148,12 +147,7 @@ def _slopes(steps: tuple[Step, ...], n_features: int) -> Array:
     """Return how much each column changes at most for each unit of its feature."""
     slopes = np.ones(n_features)
     for step in steps:
-        if isinstance(step, Select):
-            slopes = slopes[step.columns]
-            continue
-        of_step = step.slopes(slopes.size)
-        inside = of_step[: slopes.size * (of_step.size // slopes.size)]  # constant columns come after them
-        slopes = np.r_[np.repeat(slopes, inside.size // slopes.size) * inside, np.zeros(of_step.size - inside.size)]
+        slopes = step.slopes(slopes)
     return slopes
 
 
