@@ -13,6 +13,7 @@ from collections import Counter
 from datetime import datetime, timedelta
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from hashlib import blake2b
 
 import numpy as np
 
@@ -162,17 +163,25 @@ def exact_log(value):
         return (Decimal(value.numerator) / Decimal(value.denominator)).ln()
 
 
+def coarse(mean, variance):
+    """A mean and a deviation on the grids of encoders: powers of the fourth root of two, and eighths of them."""
+    if not variance:
+        steps = 0
+    else:
+        with localcontext(prec=60):
+            logarithm = (Decimal(variance.numerator) / Decimal(variance.denominator)).ln() / Decimal(2).ln()
+            steps = round(logarithm * 2)  # four times half of it
+    scale = math.ldexp(2.0 ** (steps % 4 / 4), steps // 4)
+    return round(Fraction(mean) / Fraction(scale) * 8) * (scale / 8), scale
+
+
 def standardise(rows, weights=None):
-    """Columns minus their mean, over their deviation, both from exact sums and rounded once; float32."""
-    weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
-    columns = []
-    n = sum(weights)
-    for column in np.asarray(rows, np.float64).T:
-        exact = [Fraction(float(x)) for x in column]
-        mean = sum(w * x for w, x in zip(weights, exact, strict=True)) / n
-        variance = sum(w * (x - mean) ** 2 for w, x in zip(weights, exact, strict=True)) / n
-        deviation = float(np.sqrt(float(variance))) or 1.0
-        columns.append(((column - float(mean)) * (1.0 / deviation)).astype(np.float32))
+    """Columns minus their mean, over their deviation, both from exact sums and on a coarse grid; float32."""
+    found = encoded_columns(rows, weights)
+    columns = [
+        ((column - mean) * (1.0 / deviation)).astype(np.float32)
+        for column, (mean, deviation) in zip(np.asarray(rows, np.float64).T, found, strict=True)
+    ]
     return np.stack(columns, axis=1)
 
 
@@ -312,20 +321,24 @@ def simhash_scores(rows, y, classes, directions, queries):
 
 
 def encoded_columns(rows, weights=None):
-    """Mean and deviation of each column from exact sums, without missing values; (0, 1) where there are none."""
+    """Mean and deviation of each column on a coarse grid, without missing values; (0, 1) where there are none."""
+    return [coarse(mean, variance) for mean, variance in moments(rows, weights)]
+
+
+def moments(rows, weights=None):
+    """Mean and variance of each column as fractions, without missing values."""
     weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
     found = []
     for column in np.asarray(rows, np.float64).T:
         pairs = [(w, Fraction(float(x))) for w, x in zip(weights, column, strict=True) if not math.isnan(x)]
         n = max(1, sum(w for w, _ in pairs))
-        mean = sum(w * x for w, x in pairs) / n
-        variance = sum(w * (x - mean) ** 2 for w, x in pairs) / n if sum(w for w, _ in pairs) else 0
-        found.append((float(mean), math.sqrt(float(variance)) or 1.0))
+        mean = Fraction(sum(w * x for w, x in pairs)) / n
+        found.append((mean, Fraction(sum(w * (x - mean) ** 2 for w, x in pairs)) / n))
     return found
 
 
-def fingerprint(row):
-    """64 bits that tell a row from others: the bits of its values, mixed by place."""
+def content_hash(row, label=None):
+    """64 bits that tell a row and its label from others: the bits of its values, mixed by place."""
     word, first, second = 2**64 - 1, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
     def mixed(bits):
@@ -335,38 +348,46 @@ def fingerprint(row):
 
     total = 0
     for place, value in enumerate(row, start=1):
-        bits = 1 if math.isnan(value) else struct.unpack("<Q", struct.pack("<d", value or 0.0))[0]
+        bits = 0x7FF8000000000000 if math.isnan(value) else struct.unpack("<Q", struct.pack("<d", value or 0.0))[0]
         bits = (bits ^ (bits >> 32)) * first & word
-        total += (bits ^ (bits >> 32)) * (mixed(place * 0x9E3779B97F4A7C15 & word) | 1)
+        total += (bits ^ (bits >> 29)) * (mixed(place * 0x9E3779B97F4A7C15 & word) | 1)
+    if label is not None:
+        text = repr(label if isinstance(label, str) else float(label))
+        total += int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
     return mixed(total & word)
 
 
-def sample(rows, weights, most):
-    """How often each of the different rows with the least fingerprints came."""
+def sketch(rows, y, weights, most, least=0):
+    """How often each of the distinct labelled rows with the smallest hashes came, of all and of each class."""
     found = {}
-    for row, weight in zip(np.asarray(rows, np.float64).tolist(), weights, strict=True):
+    labels = [None] * len(rows) if y is None else y.tolist()
+    for row, label, weight in zip(np.asarray(rows, np.float64).tolist(), labels, weights, strict=True):
         if weight > 0:
-            kept = found.setdefault(fingerprint(row), [row, 0])
-            kept[1] += int(weight)
-    return [found[key] for key in sorted(found)[:most]]
+            kept = found.setdefault(content_hash(row, label), [row, label, 0])
+            kept[2] += int(weight)
+    kept, of_class = [], Counter()
+    for place, key in enumerate(sorted(found)):
+        if place < most or of_class[found[key][1]] < least:
+            kept.append(found[key])
+        of_class[found[key][1]] += 1
+    return kept
 
 
-def without_outliers(rows, weights=None, most=1024):
-    """Mean and deviation of each column; of a sample cut off at both ends where outliers make the deviation."""
-    weights = [1] * len(rows) if weights is None else weights
-    kept = sample(rows, weights, most)
-    found = encoded_columns(rows, weights)
-    for f, (_, deviation) in enumerate(found):
-        column = [row[f] for row, weight in kept for _ in range(weight)]
-        values = sorted(x for x in column if not math.isnan(x))
-        if not values:
-            continue
+def without_outliers(rows, weights=None):
+    """Mean and deviation of each column; of values cut off at both ends where outliers make the deviation."""
+    weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
+    found = []
+    for column, (mean, variance) in zip(np.asarray(rows, np.float64).T, moments(rows, weights), strict=True):
+        values = sorted(x for x, w in zip(column, weights, strict=True) for _ in range(w) if not math.isnan(x))
         n = len(values)
-        low, high = values[n // 200], values[n - 1 - n // 200]
-        cut = [[x if math.isnan(x := row[f]) else min(max(x, low), high)] for row, _ in kept]
-        (bulk,) = encoded_columns(cut, [weight for _, weight in kept])
-        if values[n // 4] < values[n - 1 - n // 4] and deviation > 8 * bulk[1]:
-            found[f] = bulk
+        if n:
+            low, high = values[n // 200], values[n - 1 - n // 200]
+            cut = [[x if math.isnan(x) else min(max(x, low), high)] for x in column]
+            ((bulk_mean, bulk_variance),) = moments(cut, weights)
+            if values[n // 4] < values[n - 1 - n // 4] and variance > 64 * bulk_variance:
+                found.append(coarse(bulk_mean, bulk_variance))
+                continue
+        found.append(coarse(mean, variance))
     return found
 
 
@@ -392,7 +413,7 @@ def hats(value, k, limit):
 
 
 def soft_bins(rows, k, limit, weights=None, beside=0):
-    """Hats of each value, less the exact mean of each hat over the rows that have one; zeros where there is none.
+    """Hats of each value, less the mean of each hat over the rows that have one, in 64ths; zeros where there is none.
 
     With `beside`, the value itself, times it, comes after its hats.
     """
@@ -404,7 +425,8 @@ def soft_bins(rows, k, limit, weights=None, beside=0):
         known = [(w, h) for w, h in zip(weights, heights, strict=True) if h is not None]
         n = max(1, sum(w for w, _ in known))
         means = [
-            np.float32(float(sum((w * Fraction(float(h[b])) for w, h in known), Fraction()) / n)) for b in range(k)
+            np.float32(round(sum((w * Fraction(float(h[b])) for w, h in known), Fraction()) / n * 64) / 64)
+            for b in range(k)
         ]
         blocks.append(
             [
@@ -472,17 +494,17 @@ def memberships(row, found):
     return likely / likely.sum()
 
 
-def fill(rows, y, weights):
-    """Rows whose gaps are what the normals of all classes, or of all rows without labels, expect there."""
+def fill(rows, y, weights, *, by_class):
+    """Rows whose gaps are what the normals of all classes, or of all rows together, expect there."""
     rows, weights, d = rows.astype(float), np.asarray(weights), rows.shape[1]
 
     def different(some):
-        kept = sample(rows[some], weights[some], len(rows))
-        return np.array([row for row, _ in kept]), np.array([weight for _, weight in kept])
+        kept = sketch(rows[some], y[some], weights[some], len(rows))
+        return np.array([row for row, _, _ in kept]), np.array([weight for _, _, weight in kept])
 
     everything = weights > 0
     [(_, prior, _)] = normals(*different(everything), np.eye(d), 0.1 * d, most=1)
-    groups = [everything] if y is None else [everything & (y == c) for c in np.unique(y[everything])]
+    groups = [everything & (y == c) for c in np.unique(y[everything])] if by_class else [everything]
     found = []
     for some in groups:
         part = weights[some].sum() / weights.sum()

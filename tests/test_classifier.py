@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from flybloom import FlyBloomClassifier
-from flybloom.core.encoding.moments import ColumnMoments
 
 
 def small(**parameters):
@@ -90,13 +89,13 @@ def test_decision_function_has_the_shapes_of_scikit_learn(digits):
     assert_array_equal(many.decision_function(X), -many.novelty(X))
 
 
-def test_a_model_can_start_from_moments_added_up_elsewhere(digits):
+def test_a_model_can_start_from_sketches_added_up_elsewhere(digits):
     """Learning in blocks then equals one fit, the scaling included; meanwhile the model is as it was."""
     X, y = digits
     model = small(scaling="standard")
     with model.learning(anew=True) as session:
         first, second = session.check(X[900:], y[900:]), session.check(X[:900], y[:900])
-        session.start(lambda plan, _: sum((plan.measure(*block) for block in (first, second)), ColumnMoments()))
+        session.start(session.sketch_of(first) + session.sketch_of(second))
         session.learn(first)
         session.learn(second)
         with pytest.raises(NotFittedError):

@@ -6,7 +6,6 @@ A kind of counts is added in tests/toy_kind.py, and proven by the laws.
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from flybloom.blocks.parts import FilePart, RawBlock
 from flybloom.blocks.schema import PartFacts
 from flybloom.core.encoding.encoder import STEPS
 from flybloom.core.encoding.encoding import Encoding
-from flybloom.core.encoding.step import Plan, Step
+from flybloom.core.encoding.step import Step
 from flybloom.exceptions import IncompatibleHashError
 from flybloom.paper.experiment import Check, Experiment, Summary
 from flybloom.paper.run import run_experiment
@@ -48,6 +47,11 @@ class Largest(Step):
     def __init__(self, largest):
         self.largest = largest
 
+    @classmethod
+    def fit(cls, sample):
+        """Take the largest values of the sample."""
+        return cls(np.maximum(abs(sample.rows).max(axis=0).astype(np.float64), 1e-300))
+
     def apply(self, rows):
         """Return the rows between -1 and 1."""
         return (rows / self.largest).astype(np.float32)
@@ -65,35 +69,11 @@ class Largest(Step):
         return cls(arrays["largest"])
 
 
-@dataclass
-class Maximum:
-    """What adds up over blocks: here by taking the larger one."""
-
-    values: np.ndarray
-    n_rows: int
-
-    def __add__(self, other):
-        """Return that of both."""
-        return Maximum(np.maximum(self.values, other.values), self.n_rows + other.n_rows)
-
-
-class LargestPlan(Plan):
-    """Takes the largest values from all rows."""
-
-    def measure(self, rows, labels, weights):  # noqa: ARG002
-        """Return those of some rows."""
-        return Maximum(abs(rows).max(axis=0), int(weights.sum()))
-
-    def fit(self, n_inputs, measured):  # noqa: ARG002
-        """Return the step."""
-        return Largest(np.maximum(measured.values.astype(np.float64), 1e-300))
-
-
 def test_a_step_of_the_encoding(digits, monkeypatch, tmp_path):
     """Fit, training in blocks, Dask, files and the refusal to merge follow."""
     da, distributed = pytest.importorskip("dask.array"), pytest.importorskip("flybloom.distributed")
     monkeypatch.setitem(STEPS, "largest", Largest)
-    monkeypatch.setattr(Encoding, "plans", lambda _: [LargestPlan()])
+    monkeypatch.setattr(Encoding, "fitted", lambda _, features, sample: features.extended(Largest.fit(sample)))
     X, y = digits
     settings = {"n_components": 200, "n_winners": 8, "random_state": 0}
     model = flybloom.FlyBloomClassifier(**settings).fit(X, y)

@@ -16,6 +16,7 @@ from flybloom import Encoding, FlyBloomClassifier, FlyRidgeClassifier, distribut
 from flybloom.core._kernels import _choice as loops
 from flybloom.core.encoding import fill
 from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.sketch import Sketch
 from flybloom.predictor import load
 from laws.kinds import assert_same_state
 from laws.strategies import block_cuts
@@ -32,9 +33,9 @@ def gappy(seed, n=80, d=4, share=0.2):
     return X, y, rng.integers(0, 3, n)
 
 
-def sums_of(X, y, weights, parts):
-    """What the parts of rows add up to."""
-    return lambda plan, encoder: reduce(add, [encoder.measure(plan, X[p], y[p], weights[p]) for p in parts])
+def sample_of(X, y, weights, parts):
+    """What stands for the parts of rows together."""
+    return reduce(add, [Sketch.of(X[p], y[p], weights[p]) for p in parts]).sample()
 
 
 @pytest.mark.parametrize("way", ["rows", "classes"])
@@ -43,9 +44,9 @@ def sums_of(X, y, weights, parts):
 def test_filled_gaps_are_the_slow_truth(way, seed, d):
     """By another formula, from covariances: the library inverts precisions of what is missing."""
     X, y, weights = gappy(seed, d=d)
-    encoder = Encoding(fill=way).fitted(Encoder(d), sums_of(X, y, weights, [slice(None)]))
+    encoder = Encoding(fill=way).fitted(Encoder(d), sample_of(X, y, weights, [slice(None)]))
     before = Encoder(d, steps=encoder.steps[:1]).encode(X, keeps_missing=True)
-    expected = reference.fill(before, y if way == "classes" else None, weights)
+    expected = reference.fill(before, y, weights, by_class=way == "classes")
     found, is_filled = encoder.steps[1].apply(before), encoder.steps[1].columns
     assert_allclose(found[:, is_filled], expected[:, is_filled], atol=1e-4)
     assert_array_equal(found[~np.isnan(before)], before[~np.isnan(before)])
@@ -63,7 +64,7 @@ def test_no_order_and_no_blocks_matter(way, data, seed, most):
         patch.setattr(fill, "MAX_ROWS", most)
         patch.setattr(fill, "MIN_ROWS", 1)
         found = [
-            Encoding(fill=way, bins=3).fitted(Encoder(4), sums_of(X, y, weights, p)) for p in ([slice(None)], parts)
+            Encoding(fill=way, bins=3).fitted(Encoder(4), sample_of(X, y, weights, p)) for p in ([slice(None)], parts)
         ]
     assert found[0] == found[1]
     assert_array_equal(found[0].encode(X), found[1].encode(X))
@@ -79,8 +80,10 @@ def test_too_many_classes_are_not_told_apart_whatever_the_blocks(data, seed):
     parts = data.draw(block_cuts(len(X)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fill, "MAX_CLASSES", 2)
-        found = [Encoding(fill="classes").fitted(Encoder(4), sums_of(X, y, weights, p)) for p in ([slice(None)], parts)]
-    assert found[0] == found[1] == Encoding(fill="rows").fitted(Encoder(4), sums_of(X, y, weights, [slice(None)]))
+        found = [
+            Encoding(fill="classes").fitted(Encoder(4), sample_of(X, y, weights, p)) for p in ([slice(None)], parts)
+        ]
+    assert found[0] == found[1] == Encoding(fill="rows").fitted(Encoder(4), sample_of(X, y, weights, [slice(None)]))
 
 
 def test_models_are_the_same_by_fit_training_and_on_a_cluster(tmp_path):
@@ -196,6 +199,6 @@ def test_a_part_without_rows_is_filled_as_well(choice, monkeypatch):
     """As a part of a file may have none."""
     X, y, weights = gappy(4)
     monkeypatch.setattr(loops, "CHOICE", choice)
-    encoder = Encoding(fill="classes").fitted(Encoder(4), sums_of(X, y, weights, [slice(0, 0), slice(None)]))
+    encoder = Encoding(fill="classes").fitted(Encoder(4), sample_of(X, y, weights, [slice(0, 0), slice(None)]))
     assert encoder.encode(X[:0]).shape == (0, 4)
-    assert encoder == Encoding(fill="classes").fitted(Encoder(4), sums_of(X, y, weights, [slice(None)]))
+    assert encoder == Encoding(fill="classes").fitted(Encoder(4), sample_of(X, y, weights, [slice(None)]))

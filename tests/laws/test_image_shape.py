@@ -11,14 +11,19 @@ import reference
 from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyHash, FlyRidgeClassifier
 from flybloom.core.encoding import image_shape as shapes
 from flybloom.core.encoding.image_shape import image_shape
-from flybloom.core.encoding.row_sample import row_sample
+from flybloom.core.sketch import Sketch
 
 SHAPES = [(8, 8), (16, 16), (28, 28), (16, 15), (12, 20), (16, 16, 3), (48, 16)]
 
 
 def sample_of(rows):
     """What stands for the rows."""
-    return row_sample(np.asarray(rows, float), np.ones(len(rows), np.int64))
+    return sketch_of(rows).sample()
+
+
+def sketch_of(rows):
+    """The sketch of the rows."""
+    return Sketch.of(np.asarray(rows, float), None, np.ones(len(rows), np.int64))
 
 
 def images(shape, n=80, seed=0, smooth=1.0):
@@ -89,8 +94,8 @@ def test_order_and_blocks_do_not_matter(seed, cut):
     """The sample of parts adds up to that of the whole."""
     rows = images((8, 8), smooth=0.6)
     order = np.random.default_rng(seed).permutation(len(rows))
-    parts = sample_of(rows[order[:cut]]) + sample_of(rows[order[cut:]])
-    assert image_shape(parts) == image_shape(sample_of(rows))
+    parts = sketch_of(rows[order[:cut]]) + sketch_of(rows[order[cut:]])
+    assert image_shape(parts.sample()) == image_shape(sample_of(rows))
 
 
 def steps(model):

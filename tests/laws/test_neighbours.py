@@ -1,4 +1,4 @@
-"""The laws of the look that "auto" takes at neighbours, and of columns that are left out."""
+"""The laws of the k-NN check of "auto", and of columns that are left out."""
 
 from functools import reduce
 from operator import add
@@ -13,10 +13,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import flybloom
 from flybloom import Encoding, FlyBloomClassifier, FlyBloomClassifierCV, FlyRidgeClassifier
-from flybloom.core.encoding import class_samples, neighbours
-from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.neighbours import LabelledSamplePlan, is_behind
+from flybloom.core.encoding import neighbours
+from flybloom.core.encoding.neighbours import is_behind
 from flybloom.core.encoding.select import Select
+from flybloom.core.sketch import Sketch
 from laws.kinds import assert_same_state
 from laws.strategies import block_cuts, labelled_rows
 
@@ -24,7 +24,7 @@ PLAIN, BINNED = Encoding("standard"), Encoding(bins=5)
 
 
 def askew(seed=0):
-    """Clouds that lie askew in 15 columns, which bins do not see well."""
+    """Rotated clusters in 15 columns, which bins do not see well."""
     return make_classification(3000, 15, n_informative=15, n_redundant=0, n_classes=4, random_state=seed)
 
 
@@ -41,32 +41,27 @@ def kinds(model):
 
 @settings(max_examples=40)
 @given(rows=labelled_rows(least=3), data=st.data(), most=st.sampled_from([4, 1536]))
-def test_samples_do_not_depend_on_order_and_blocks(rows, data, most):
-    """Nor does the answer, also where samples are smaller than the rows."""
+def test_the_answer_does_not_depend_on_order_and_blocks(rows, data, most):
+    """Also where the sample is smaller than the rows."""
     order = np.array(data.draw(st.permutations(range(len(rows.y)))))
     weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(order), max_size=len(order)).filter(any)))
-    encoder, plan = Encoder(rows.X.shape[1]), LabelledSamplePlan()
-
-    def sampled(parts):
-        return reduce(add, [encoder.measure(plan, rows.X[p], rows.y[p], weights[p]) for p in parts])
-
+    cuts = data.draw(block_cuts(len(order)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbours, "SAMPLED", most)
-        found = [sampled(p) for p in ([slice(None)], [order[cut] for cut in data.draw(block_cuts(len(order)))])]
-        one, other = (samples.classes for samples in found)
-        assert [sampled.n_rows for sampled in one] == [sampled.n_rows for sampled in other]
-        for a, b in zip([*one, found[0].all_rows], [*other, found[1].all_rows], strict=True):
-            assert_array_equal(a.sample.rows, b.sample.rows)
-            assert_array_equal(a.sample.weights, b.sample.weights)
-            assert_array_equal(a.missing, b.missing)
-        assert is_behind(found[0], PLAIN, BINNED) == is_behind(found[1], PLAIN, BINNED)
+        patch.setattr(neighbours, "MIN_SAMPLED", most)
+        answers = [
+            is_behind(reduce(add, [Sketch.of(rows.X[p], rows.y[p], weights[p]) for p in parts]).sample(), PLAIN, BINNED)
+            for parts in ([slice(None)], [order[cut] for cut in cuts])
+        ]
+    assert answers[0] == answers[1]
 
 
 def test_neighbours_are_those_of_scikit_learn():
     """By the angle between rows; votes that are equal go to the nearer rows there as well, where these are ahead."""
     X, y = askew()
     X, y = X[:400], y[:400]
-    whole = neighbours._directions(PLAIN, X, y)
+    sample = Sketch.of(X, y, np.ones(400, np.int64)).sample()
+    whole, y = neighbours._directions(PLAIN, sample), sample.labels
     distances = np.linalg.norm(whole[:, None] - whole, axis=2)
     found = neighbours._are_right(whole, y)
     for i in range(0, 400, 7):
@@ -114,21 +109,6 @@ def test_a_search_has_the_same_columns_in_every_fold():
     X, y = few_that_tell()
     search = FlyBloomClassifierCV(128, n_winners=8, decay=0.4, cv=3, random_state=0).fit(X, y)
     assert [step.kind for step in search.encoder_.steps] == ["standardise", "relevance"]
-
-
-def test_too_many_classes_say_nothing_whatever_the_blocks():
-    """A class would have too few rows."""
-    X, y = askew()
-    plan, encoder, ones = LabelledSamplePlan(), Encoder(15), np.ones(3000, np.int64)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(class_samples, "MAX_CLASSES", 3)
-        parts = [encoder.measure(plan, X[p], y[p], ones[p]) for p in (y < 2, y >= 2)]
-        whole = encoder.measure(plan, X, y, ones)
-        for both in (whole, parts[0] + parts[1], parts[1] + whole.__class__({None: parts[0].all_rows})):
-            assert list(both.by_label) == [None]
-            assert_array_equal(both.all_rows.sample.rows, whole.all_rows.sample.rows)
-            assert not is_behind(both, BINNED, PLAIN)
-        assert [len(part.classes) for part in parts] == [2, 2]
 
 
 def test_columns_that_are_none_are_refused():

@@ -16,9 +16,9 @@ import reference
 from flybloom import FlyBloomClassifier
 from flybloom._internal.cells import cells
 from flybloom._internal.validation import NamedRows
-from flybloom.core.encoding import table
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding
+from flybloom.core.sketch import Sketch
 from flybloom.exceptions import IncompatibleHashError
 from laws.kinds import KINDS, assert_same_state
 from laws.strategies import block_cuts
@@ -59,9 +59,7 @@ def test_the_table_is_the_slow_truth(case, most, data):
     weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n).filter(any)))
     rows, names, kinds = flybloom._internal.validation.check_new_rows(frame, "x", takes_sparse=False)
     features = Encoder(rows.shape[1], names, kinds=kinds)
-    encoder = Encoding("none", max_categories=most).tabled(
-        features, lambda plan, encoder: encoder.measure(plan, rows, None, weights)
-    )
+    encoder = Encoding("none", max_categories=most).fitted(features, Sketch.of(rows, None, weights).sample())
     expected = reference.table_columns(rows, kinds, weights, most)
     assert_allclose(encoder.encode(rows, keeps_missing=True), expected, atol=1e-9)
     assert encoder.n_outputs == expected.shape[1]
@@ -125,26 +123,6 @@ def test_files_pickles_and_forgetting(kind, case, tmp_path_factory):
         more = kind.model(encoding=model.encoder_).fit(frame, **kind.labels(y))
         more.partial_fit(frame.iloc[half], **kind.labels(y[half])).forget(frame.iloc[half], **kind.labels(y[half]))
         assert_same_state(more, kind.model(encoding=model.encoder_).fit(frame, **kind.labels(y)))
-
-
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 3)), max_size=40), st.data())
-def test_of_too_many_values_the_same_are_counted_in_any_order(values, data):
-    """The counts that are kept are exact, and those of parts add up to those of the whole."""
-    most, table.MAX_COUNTED = table.MAX_COUNTED, 6
-    try:
-        codes, weights = (np.array(part, float) for part in zip(*values, strict=True)) if values else (np.empty(0),) * 2
-        weights = weights.astype(np.int64)
-        whole = table.counted(codes, weights)
-        total = table.counted(codes[:0], weights[:0])
-        for cut in data.draw(block_cuts(len(codes))) if len(codes) else []:
-            total = table.counted(codes[cut], weights[cut]) + total
-        assert_array_equal(total.codes, whole.codes)
-        assert_array_equal(total.counts, whole.counts)
-        kept = sorted(set(codes))[:6]
-        assert whole.codes.tolist() == kept
-        assert whole.counts.tolist() == [int(weights[codes == code].sum()) for code in kept]
-    finally:
-        table.MAX_COUNTED = most
 
 
 def frame_of(**columns):

@@ -1,4 +1,4 @@
-"""The one way to learn: moments -> start -> count -> add -> finish.
+"""The one way to learn: sketch -> start -> count -> add -> tune.
 
 `fit`, `train` and a cluster differ only in who hands over the blocks of rows, and where they are counted. Whatever goes
 wrong before the end, the model stays as it was.
@@ -8,28 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
 
-from flybloom._internal.typing import Array, Features, Weights, Winners
+from flybloom._internal.typing import Array, Features, Weights
 from flybloom._internal.validation import check_new_rows, check_rows
 from flybloom.core import _kernels
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit, unit_for
-from flybloom.core.encoding.auto_encoding import MAX_WEIGHED, AutoEncoding, Wanted
+from flybloom.core.encoding.bias_columns import BiasColumns
+from flybloom.core.encoding.choice import MAX_WEIGHED, Auto, Wanted, fitted_encoder
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.step import Plan
+from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Seen, Sizes
+from flybloom.core.sketch import Sketch
 from flybloom.exceptions import NeverLearnedError
 
 NOTHING: dict[str, Any] = {}
 FEW_ROWS = 400  # of a stream that has just begun; so many are soon learned anew
-Watch: TypeAlias = Callable[[slice, Winners], None]
-"""Looks at the winners of each block of rows while they are counted, from several threads."""
 
 
 class Learned(NamedTuple):
@@ -40,20 +39,12 @@ class Learned(NamedTuple):
     tuned: dict[str, Any] = NOTHING  # chosen with the rows at hand, and kept: a threshold, a temperature
     held: Held | None = None  # all rows so far, while they are too few to fix an encoding
 
-    def count_block(
-        self, block: Block, n_jobs: int | None, *, sign: int = 1, watch: Watch | None = None, **known: Any
-    ) -> Any:
+    def count_block(self, block: Block, n_jobs: int | None, *, sign: int = 1, **known: Any) -> Any:
         """Return what a block of rows changes; nothing changes yet."""
         counter = self.counts.counter(block.labels, block.weights, sign=sign, **known)
         counter.n_jobs = n_jobs
         X = block.rows if counter.keep is None else block.rows[counter.keep]
-
-        def use(some: slice, winners: Winners) -> None:
-            counter.add(some, winners)
-            if watch is not None:
-                watch(some, winners)
-
-        self.hasher.for_each_block(X, use, n_jobs, ordered=counter.needs_order)
+        self.hasher.for_each_block(X, counter.add, n_jobs, ordered=counter.needs_order)
         return counter.delta()
 
 
@@ -71,15 +62,12 @@ class Block(NamedTuple):
 
 
 class Tuner(Protocol):
-    """Chooses something with the first rows, and keeps it: a threshold, a temperature."""
+    """Chooses something with a sample of the first rows, and keeps it: a threshold, a temperature."""
 
     is_tuned: ClassVar[bool]  # whether there is anything to choose
 
-    def watcher(self, learned: Learned, block: Block) -> Any:
-        """Return what is to see the winners of these rows while they are counted, a `Watch`; or None."""
-
-    def tuned_with(self, learned: Learned, block: Block, watcher: Any) -> dict[str, Any]:
-        """Return what is chosen, after they were learned."""
+    def tuned_with(self, learned: Learned, sketch: Sketch) -> dict[str, Any]:
+        """Return what is chosen, after the rows of the sketch were learned."""
 
 
 class Held(NamedTuple):
@@ -182,7 +170,7 @@ class Recipe:
     ----------
     owner : str
         The estimator, for messages.
-    encoding : Encoding, AutoEncoding or FixedEncoding
+    encoding : Encoding, Auto or Encoder
         Which steps the encoder has.
     sizes : Sizes
         How many components, connections and winners.
@@ -198,6 +186,10 @@ class Recipe:
         How many rows of a stream must have come to fix an encoding.
     weight_unit : float, "auto" or None
         The weight that counts as one row; None where all weights are whole numbers.
+    has_positions : bool
+        Whether the positions of rows stand for labels.
+    tuned : dict
+        What is chosen later with a sketch of the rows, as it is until then.
     """
 
     owner: str
@@ -209,27 +201,50 @@ class Recipe:
     check_labels: Callable[[Any, int], Array | None] | None = None
     warm_up: int = 0
     weight_unit: float | str | None = None
+    has_positions: bool = False
+    tuned: dict[str, Any] = field(default_factory=dict)
 
-    def hasher(
-        self,
-        encoder: Encoder,
-        sums_of: Callable[[Plan, Encoder], Any],
-        *,
-        is_sparse: bool = False,
-        n_rows: int | None = None,
-    ) -> Hasher:
-        """Return how rows are hashed; the steps of the encoder are fitted to sums over all rows, from `sums_of`."""
-        sums_of = _remembered(sums_of)
-        encoder = self.encoding.tabled(encoder, sums_of)  # tells how many columns there are
-        encoding = self.encoding.resolved(encoder, sums_of, is_sparse=is_sparse)
-        n_columns = encoding.n_columns(encoder.n_outputs)
-        seen = Seen.COLUMNS if encoding.grid_shape is None else Seen.WINDOWS
-        if is_sparse and isinstance(self.encoding, AutoEncoding) and encoder.n_features > MAX_WEIGHED:
-            seen = Seen.WORDS
-        sizes = self.sizes.for_features(encoder.n_features, n_columns, n_rows, seen)  # refused before any work
+    def hasher(self, features: Encoder, sketch: Sketch | None, unit: WeightUnit = WHOLE_ROWS) -> Hasher:
+        """Return how rows are hashed: the encoder is fitted to the sketch, None where no step is fitted to rows.
+
+        Parameters
+        ----------
+        features : Encoder
+            The features, without steps but perhaps those of a table.
+        sketch : Sketch or None
+            Of the rows.
+        unit : WeightUnit
+            What the weights of the sketch are counted in.
+        """
+        sample = None if sketch is None else sketch.sample(unit.per_row)
         with _kernels.float_mode.SmallFloatsKept():
-            fitted = encoding.fitted(encoder, sums_of)
-        return Hasher.of(fitted, self.seed, sizes, signed=self.signed)
+            encoder = fitted_encoder(self.encoding, features, sample)
+        bias: BiasColumns | None = encoder.step(BiasColumns)
+        n_columns = encoder.n_outputs - (0 if bias is None else bias.n)
+        seen = Seen.COLUMNS if encoder.grid_shape is None else Seen.WINDOWS
+        is_sparse = sketch is not None and sparse.issparse(sketch.rows)
+        if is_sparse and isinstance(self.encoding, Auto) and encoder.n_features > MAX_WEIGHED:
+            seen = Seen.WORDS
+        n_rows = None if sketch is None else int(unit.rows(sketch.n_rows))
+        sizes = self.sizes.for_features(encoder.n_features, n_columns, n_rows, seen)
+        return Hasher.of(encoder, self.seed, sizes, signed=self.signed)
+
+    def sketch_of(self, block: Block, begin: int = 0) -> Sketch:
+        """Return the sketch of a block that was checked, before which so many rows came."""
+        labels = block.labels
+        if self.has_positions and labels is None:
+            labels = np.arange(begin, begin + block.rows.shape[0])
+        return Sketch.of(block.rows, labels, block.weights, by_class=not self.has_positions)
+
+    def check_sizes(self, features: Encoder) -> None:
+        """Refuse sizes that do not fit the features, as far as that is known before any row is read."""
+        if features.kinds is None and isinstance(self.encoding, Encoding):
+            self.sizes.for_features(features.n_features, self.encoding.n_columns(features.n_features))
+
+    @property
+    def needs_sketch(self) -> bool:
+        """Whether how rows are hashed follows from rows, so that a sketch comes before counts."""
+        return self.encoding.needs_rows or self.sizes.needs_n_rows
 
 
 @dataclass
@@ -246,8 +261,6 @@ class Learning:
         What has been learned so far; None to begin from scratch.
     features : Encoder or None
         What is known of the rows before there is anything learned.
-    is_sparse : bool
-        Whether the first of them were sparse.
     first_unit : WeightUnit or None
         What the weights of the first of them are counted in.
     """
@@ -256,7 +269,6 @@ class Learning:
     n_jobs: int | None
     learned: Learned | None = None
     features: Encoder | None = None
-    is_sparse: bool = False
     first_unit: WeightUnit | None = None
     _own: Counts | None = field(default=None, init=False)  # the counts that were made here: nobody else has them
 
@@ -285,29 +297,23 @@ class Learning:
         if self.features is not None:
             return self.features, check_rows(X, owner, self.features, min_rows=min_rows, takes_sparse=takes_sparse)
         rows, names, kinds = check_new_rows(X, owner, takes_sparse=takes_sparse, min_rows=min_rows)
-        self.features, self.is_sparse = Encoder(rows.shape[1], names, kinds=kinds), sparse.issparse(rows)
+        self.features = Encoder(rows.shape[1], names, kinds=kinds)
         return self.features, rows
 
-    def start(self, sums_of: Callable[[Plan, Encoder], Any], n_rows: int | None = None) -> Learned:
-        """Fix how rows are hashed, unless that is known, from sums over all rows, perhaps their number, in units."""
+    def sketch_of(self, block: Block, begin: int = 0) -> Sketch:
+        """Return the sketch of a block that was checked, before which so many rows came."""
+        return self.recipe.sketch_of(block, begin)
+
+    def start(self, sketch: Sketch | None) -> Learned:
+        """Fix how rows are hashed, unless that is known, from a sketch of all rows."""
         if self.learned is None:
             assert self.features is not None  # noqa: S101 - a block was checked before
             assert self.recipe.new_counts is not None  # noqa: S101
-            unit = self.unit
-            if unit != WHOLE_ROWS:
-                sums_of = partial(_sums_of_rows, sums_of, unit)
-                n_rows = None if n_rows is None else int(unit.rows(n_rows))
-            hasher = self.recipe.hasher(self.features, sums_of, is_sparse=self.is_sparse, n_rows=n_rows)
+            hasher = self.recipe.hasher(self.features, sketch, self.unit)
             counts = self.recipe.new_counts(hasher.projection.n_components, hasher.n_winners)
-            self.learned = Learned(hasher, counts if counts.unit == unit else counts.in_unit(unit))
+            counts = counts if counts.unit == self.unit else counts.in_unit(self.unit)
+            self.learned = Learned(hasher, counts, self.recipe.tuned)
         return self.learned
-
-    def start_with(self, block: Block) -> Learned:
-        """Fix how rows are hashed, unless that is known, from a single block."""
-        return self.start(
-            lambda plan, encoder: encoder.measure(plan, block.rows, block.labels, block.weights),
-            int(block.weights.sum()),
-        )
 
     def learn_first(self, block: Block, tuner: Tuner, **known: Any) -> None:
         """Learn a block of a stream: hold rows back while they are too few to fix how they are hashed."""
@@ -335,14 +341,15 @@ class Learning:
 
     def learn_anew(self, block: Block, tuner: Tuner, known: dict[str, Any], n_first: int | None = None) -> None:
         """Fix how rows are hashed from a block, or from the first of its rows, and count it."""
+        sketch = self.sketch_of(block.part(None, n_first))
         if self.learned is not None:
             assert self.learned.held is not None  # noqa: S101
             self.recipe, before = self.learned.held.recipe, self.learned.hasher.encoder
-            self.features, self.is_sparse = before.plain(), sparse.issparse(block.rows)
+            self.features = before.plain()
             self.first_unit, self.learned = self.unit, None
-        watcher = tuner.watcher(self.start_with(block.part(None, n_first)), block)
-        learned = self.learn(block, watcher, **known)
-        self.learned = learned._replace(tuned=tuner.tuned_with(learned, block, watcher))
+        self.start(sketch)
+        learned = self.learn(block, **known)
+        self.learned = learned._replace(tuned=tuner.tuned_with(learned, sketch))
 
     def learn_meanwhile(self, held: Held, tuner: Tuner) -> None:
         """Count rows that are held back; how they are hashed is found anew, unless hardly more have come since."""
@@ -360,35 +367,17 @@ class Learning:
         if held is not None and held.is_stale:
             self.learn_meanwhile(held, tuner)
 
-    def tune(self, tuned: dict[str, Any]) -> None:
-        """Keep what was chosen with rows at hand."""
+    def tune(self, tuner: Tuner, sketch: Sketch | None) -> None:
+        """Keep what is chosen with a sketch of the rows that were learned."""
         assert self.learned is not None  # noqa: S101 - it was started before
-        self.learned = self.learned._replace(tuned=tuned)
+        if sketch is not None:
+            self.learned = self.learned._replace(tuned=tuner.tuned_with(self.learned, sketch))
 
-    def learn(self, block: Block, watch: Watch | None = None, **known: Any) -> Learned:
+    def learn(self, block: Block, **known: Any) -> Learned:
         """Count a block and add it, beside what others see; in place where that is small and made here."""
         assert self.learned is not None  # noqa: S101 - it was started before
-        counts, delta = self.learned.counts, self.learned.count_block(block, self.n_jobs, watch=watch, **known)
+        counts, delta = self.learned.counts, self.learned.count_block(block, self.n_jobs, **known)
         if counts is not self._own or not counts.change_in_place(delta, 1):
             self._own = counts.plus(delta, owned=True)
             self.learned = self.learned._replace(counts=self._own)
         return self.learned
-
-
-def _remembered(sums_of: Callable[[Plan, Encoder], Any]) -> Callable[[Plan, Encoder], Any]:
-    """Return the same, but what is asked again is measured once: it takes a pass over all rows."""
-    known: list[tuple[Plan, Encoder, Any]] = []
-
-    def ask(plan: Plan, encoder: Encoder) -> Any:
-        for before, after, sums in known:
-            if before == plan and after == encoder:
-                return sums
-        known.append((plan, encoder, sums_of(plan, encoder)))
-        return known[-1][2]
-
-    return ask
-
-
-def _sums_of_rows(sums_of: Callable[[Plan, Encoder], Any], unit: WeightUnit, plan: Plan, encoder: Encoder) -> Any:
-    """Return the sums that a step is fitted to, of rows, where those that are known are of fractions of them."""
-    return plan.in_rows(sums_of(plan, encoder), unit.per_row)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import clone
 
 from flybloom.exceptions import require_extra
 
@@ -22,8 +21,8 @@ from dask.delayed import delayed  # noqa: E402 - after it is known to be there
 
 from flybloom._internal.typing import Array  # noqa: E402
 from flybloom._internal.validation import NamedRows, check_labels, check_rows  # noqa: E402
-from flybloom.core.counts.base import Counts  # noqa: E402
 from flybloom.core.recipe import Learned, Learning  # noqa: E402
+from flybloom.core.sketch import Sketch  # noqa: E402
 from flybloom.distributed import _worker  # noqa: E402
 from flybloom.distributed._blocks import tree_reduce  # noqa: E402
 from flybloom.distributed._inputs import (  # noqa: E402
@@ -45,7 +44,8 @@ Model = TypeVar("Model", bound=CountingEstimator)
 def fit(model: Model, X: Any, y: Any = None, sample_weight: Any = None, *, progress: bool = False) -> Model:
     """Forget everything, then learn the rows of a Dask collection.
 
-    With ``scaling="none"`` each block is loaded once, else twice: the scaling needs the sums of all columns first.
+    Each block is loaded at most twice: for a sketch of the rows, to which the encoding is fitted, then to count; once
+    if the encoding needs no rows or was fitted beforehand.
 
     Parameters
     ----------
@@ -205,6 +205,7 @@ class _Cluster:
         self.model, self.session, self.progress = model, session, progress
         self.collections = aligned(X, y if model.needs_labels else None, sample_weight)
         features, sample = session.check_features(sample_of(X))
+        session.recipe.check_sizes(features)
         self.job = _worker.Job(
             recipe=session.recipe,
             encoder=features if is_frame(X) else replace(features, names=None),
@@ -216,62 +217,53 @@ class _Cluster:
         )
 
     def learn(self, announced: Array | None = None) -> None:
-        """Let the workers add up moments, if there is no scaling yet, and counts."""
+        """Let the workers sketch the rows, if the encoding is not known yet, and count them."""
         session, is_first = self.session, self.session.learned is None
         if session.learned is not None and session.learned.held is not None:  # what there is fixes the encoding
             session.settle(self.model)
             session.learned = session.learned._replace(held=None)
-        n_rows = None
-        if is_first and session.recipe.sizes.needs_n_rows:
-            n_rows = self._reduced(_worker.weight_of_blocks, self.job, sum)
-        before = session.start(self._sums_of, n_rows)
+        job, sketch = self.job, None
+        if is_first:
+            if session.recipe.has_positions:
+                job = self._with_positions(job, 0)
+            if session.recipe.needs_sketch or self.model.is_tuned:
+                sketch = self._sketch(job)
+        before = session.start(sketch)
         counts = before.counts
         if announced is not None:
             nothing = np.zeros(0, np.int64)
             counts = counts.plus(counts.counter(announced[:0], nothing, announced=announced).delta())  # type: ignore[call-arg]
-        job = self.job
         if counts.needs_positions:
-            lengths = self._reduced(_worker.lengths_of_blocks, job, _worker.sum_of_lengths)
-            starts, at = {}, counts.n_met
-            for number in sorted(lengths):
-                starts[number], at = at, at + lengths[number]
-            job = replace(job, starts=starts)
-            counts = counts.at_end_of(at - counts.n_met)
+            job = self._with_positions(job, counts.n_met)
+            assert job.n_met is not None  # noqa: S101 - just set
+            counts = counts.at_end_of(job.n_met - counts.n_met)
         hasher = before.hasher if job.encoder.names is not None else _worker.without_names(before.hasher)
         job = replace(job, learned=Learned(hasher, counts.emptied()))
         added = self._reduced(_worker.counts_of_blocks, job, _worker.sum_of_counts)
         _require_rows(added.n_rows)
         session.learned = before._replace(counts=counts.plus(added, owned=True))
-        if is_first and self.model.is_tuned:
-            self._tune(job, session.learned.counts)
+        if is_first:
+            session.tune(self.model, sketch)
 
-    def _sums_of(self, plan: Any, encoder: Any) -> Any:
-        """Return the sums that a step is fitted to, over all blocks."""
-        names = self.job.encoder.names
-        job = replace(self.job, plan=plan, encoder=replace(encoder, names=names))
-        total = self._reduced(_worker.sums_of_blocks, job, _worker.sum_of_sums)
-        _require_rows(0 if total is None else total.n_rows)
-        return total
+    def _sketch(self, job: _worker.Job) -> Sketch:
+        """Return the sketch of all rows."""
+        sketch = self._reduced(_worker.sketch_of_blocks, job, _worker.sum_of_sketches)
+        _require_rows(0 if sketch is None else sketch.n_rows)
+        return sketch  # type: ignore[no-any-return]
 
-    def _tune(self, job: _worker.Job, counts: Counts) -> None:
-        """Let the rows choose what is kept."""
-        judged = None
-        if self.model.needs_judging:
-            learned = job.learned._replace(counts=counts) if job.learned is not None else None
-            job = replace(job, learned=learned, model=_without_counts(self.model))
-            parts = self._reduced(_worker.judgements_of_blocks, job, _worker.sum_of_judgements)
-            judged = np.concatenate([parts[number] for number in sorted(parts)])
-        self.session.tune(self.model.tuned_to(judged))
+    def _with_positions(self, job: _worker.Job, at: int) -> _worker.Job:
+        """Return the job with the position of the first row of each block, which takes a pass once."""
+        if job.starts is not None:
+            return job
+        lengths = self._reduced(_worker.lengths_of_blocks, job, _worker.sum_of_lengths)
+        starts = {}
+        for number in sorted(lengths):
+            starts[number], at = at, at + lengths[number]
+        return replace(job, starts=starts, n_met=at)
 
     def _reduced(self, work: Any, job: _worker.Job, combine: Any) -> Any:
         """Return what work makes of all blocks."""
         return tree_reduce(self.collections, work, job, combine, progress=self.progress)
-
-
-def _without_counts(model: CountingEstimator) -> CountingEstimator:
-    """Return a model with the same parameters that has learned nothing."""
-    unfitted: CountingEstimator = clone(model).set_params(n_jobs=None)
-    return unfitted
 
 
 def _require_rows(weight: int) -> None:

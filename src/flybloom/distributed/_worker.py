@@ -1,4 +1,4 @@
-"""What runs on the workers: groups of blocks to sums, to counts, and blocks to scores. Knows nothing of Dask.
+"""What runs on the workers: groups of blocks to sketches, to counts, and blocks to scores. Knows nothing of Dask.
 
 A worker is told the seed and the sizes, and draws the connections itself: once in each process.
 """
@@ -23,10 +23,10 @@ from flybloom._internal.validation import NamedRows, check_rows
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.weight_unit import unit_for
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.step import Plan
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.projection import Projection
 from flybloom.core.recipe import Block, Learned, Recipe
+from flybloom.core.sketch import Sketch
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.exceptions import SourceError
 
@@ -57,12 +57,10 @@ class Job:
         Number of blocks, for messages.
     starts : dict or None
         How many rows come before each block, where that matters.
-    plan : Plan or None
-        The step to measure for.
+    n_met : int or None
+        How many rows there are in all, where that matters.
     learned : Learned or None
-        How rows are hashed, and counts to add to.
-    model : CountingEstimator or None
-        Who judges learned rows.
+        How rows are hashed, and counts to add to; None to sketch.
     """
 
     recipe: Recipe
@@ -73,9 +71,8 @@ class Job:
     has_number_labels: bool
     n_blocks: int
     starts: dict[int, int] | None = None
-    plan: Plan | None = None
+    n_met: int | None = None
     learned: Learned | None = None
-    model: CountingEstimator | None = None
 
 
 def lengths_of_blocks(job: Job, blocks: Blocks) -> dict[int, int]:
@@ -94,34 +91,21 @@ def sum_of_lengths(parts: list[dict[int, int]]) -> dict[int, int]:
     return {number: n for part in parts for number, n in part.items()}
 
 
-def weight_of_blocks(job: Job, blocks: Blocks) -> int:
-    """Return the number of rows of a group of blocks, weights included."""
-    total = 0
-
-    def look(_: int, block: Block) -> None:
-        nonlocal total
-        total += int(block.weights.sum())
-
-    _for_each(job, blocks, look)
-    return total
-
-
-def sums_of_blocks(job: Job, blocks: Blocks) -> Any:
-    """Add up what a step is fitted to, over a group of blocks; None where all of them are empty."""
+def sketch_of_blocks(job: Job, blocks: Blocks) -> Sketch | None:
+    """Sketch a group of blocks; None where all of them are empty."""
     total = None
 
     def look(_: int, block: Block) -> None:
         nonlocal total
-        assert job.plan is not None  # noqa: S101 - set for this work
-        measured = job.encoder.measure(job.plan, block.rows, block.labels, block.weights)
-        total = measured if total is None else total + measured
+        part = job.recipe.sketch_of(block)
+        total = part if total is None else total + part
 
     _for_each(job, blocks, look)
     return total
 
 
-def sum_of_sums(parts: list[Any]) -> Any:
-    """Add up sums, some of which may be of no rows."""
+def sum_of_sketches(parts: list[Sketch | None]) -> Sketch | None:
+    """Add up sketches, some of which may be of no rows."""
     known = [part for part in parts if part is not None]
     return reduce(add, known) if known else None
 
@@ -146,28 +130,6 @@ def counts_of_blocks(job: Job, blocks: Blocks) -> Counts:
 def sum_of_counts(parts: list[Counts]) -> Counts:
     """Add up counts."""
     return reduce(lambda a, b: a.plus(b), parts)
-
-
-def judgements_of_blocks(job: Job, blocks: Blocks) -> dict[int, Array]:
-    """Return what learned rows say of a model, by block."""
-    assert job.learned is not None  # noqa: S101 - set for this work
-    assert job.model is not None  # noqa: S101
-    learned, model = job.learned._replace(hasher=with_kept_projection(job.learned.hasher)), job.model
-    judged: dict[int, Array] = {}
-
-    def look(number: int, block: Block) -> None:
-        _warm_up(learned.hasher, block.rows)
-        found = model.judge(learned, block, 0 if job.starts is None else job.starts[number])
-        if found is not None:
-            judged[number] = found
-
-    _for_each(job, blocks, look)
-    return judged
-
-
-def sum_of_judgements(parts: list[dict[int, Array]]) -> dict[int, Array]:
-    """Put judgements together."""
-    return {number: found for part in parts for number, found in part.items()}
 
 
 def score(rows: Features, model: CountingEstimator, method: str) -> Array:
@@ -249,7 +211,7 @@ def _checked(job: Job, number: int, parts: Sequence[Any]) -> Block | None:
     check_consistent_length(*(part for part in (X, y, weights) if part is not None))
     if X.shape[0] == 0:
         return None
-    takes_sparse = job.encoder.takes_sparse if job.plan is None else job.recipe.encoding.takes_sparse
+    takes_sparse = (job.recipe.encoding if job.learned is None else job.encoder).takes_sparse
     rows = _as_declared(check_rows(X, job.recipe.owner, job.encoder, takes_sparse=takes_sparse), job.dtype)
     if job.has_number_labels and np.asarray(y).dtype.kind in "OUST":
         msg = "The labels are strings, y is declared to hold numbers. Convert y with astype."

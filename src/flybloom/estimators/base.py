@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from flybloom._internal.sklearn_compat import Interval, RealNotInt, StrOptions
 from flybloom._internal.typing import Array, Scaling
-from flybloom.core.encoding.auto_encoding import Wanted, wanted_encoding
+from flybloom.core.encoding.choice import Wanted, wanted_encoding
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.encoding.standardise import Standardise

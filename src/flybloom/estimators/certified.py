@@ -106,7 +106,7 @@ class Certified:
         >>> X, y = load_iris(return_X_y=True)
         >>> model = FlyBloomClassifier(1024, random_state=0).fit(X, y)
         >>> model.certified_radius(X[:3], norm="l2").round(3)
-        array([0.1, 0.1, 0.1])
+        array([0.071, 0.06 , 0.066])
         """
         with self.scoring(X) as (rows, learned):  # type: ignore[attr-defined]
             first = 2.0**-7 * _typical_size(rows)

@@ -17,7 +17,7 @@ from flybloom._internal.typing import Array, Novelty, Scaling, Size, WantedUnit,
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import known_codes
-from flybloom.core.encoding.auto_encoding import MAX_WEIGHED, AutoEncoding, Wanted
+from flybloom.core.encoding.choice import MAX_WEIGHED, Auto, Wanted
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import AUTO_COMPONENTS, BayesSizes, Sizes
@@ -317,7 +317,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         >>> from flybloom import FlyBloomClassifier
         >>> model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
         >>> model.class_similarity(kind="familiarity")[3].round(2)
-        array([0.08, 0.13, 0.28, 1.  , 0.04, 0.26, 0.09, 0.17, 0.31, 0.38])
+        array([0.1 , 0.14, 0.28, 1.  , 0.04, 0.27, 0.08, 0.17, 0.31, 0.38])
         """
         self._require_hasher()
         _check_choice("kind", kind, FILTERS)
@@ -473,7 +473,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         >>> model = FlyBloomClassifier(random_state=0).fit(X, y)
         >>> shares = model.explain(X[:1], labels=8)
         >>> shares.shape, round(shares.sum(), 3), round(model.novelty(X[:1])[0, 8], 3)
-        ((1, 64), np.float64(0.939), np.float64(0.939))
+        ((1, 64), np.float64(0.949), np.float64(0.949))
         """
         _check_choice("kind", kind, SCORES)
         with self.scoring(X) as (rows, learned):
@@ -718,7 +718,7 @@ def resolved_readout(readout: str, wanted: Wanted, encoder: Encoder) -> str:
     """Return how labels are read: "auto" is told by rows that were sparse, so that they are hashed as they come."""
     if readout != AUTO:
         return readout
-    is_text = isinstance(wanted, AutoEncoding) and not encoder.steps and encoder.n_features > MAX_WEIGHED
+    is_text = isinstance(wanted, Auto) and not encoder.steps and encoder.n_features > MAX_WEIGHED
     return BAYES if is_text else FILTER
 
 

@@ -22,6 +22,7 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.readout.novel_share import novel_share
 from flybloom.core.recipe import NOTHING, Block, Held, Learned, Learning, Recipe
+from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import FlyEstimator, missing_attribute, not_fitted, read_only
 from flybloom.estimators.learned_page import as_html, learned_facts
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
@@ -38,16 +39,17 @@ class CountingEstimator(FlyEstimator):
     a `partial_fit` whole, or not at all. A call that fails, or is interrupted, changes nothing.
 
     A subclass names its `counts_type`; it may override `_counts_settings`, `_check_labels`, `_require_complete`,
-    `judge` and `tuned_to`, and adds `fit`, `partial_fit` and what it reads off the counts.
+    and `tuned_with`, and adds `fit`, `partial_fit` and what it reads off the counts.
     """
 
     counts_type: ClassVar[type[Counts]]
     warm_up: WarmUp = "auto"
     weight_unit: WantedUnit = None  # of kinds that have no such parameter: whole rows alone
     needs_labels: ClassVar[bool] = True
+    _usual_tuned: Mapping[str, Any] = MappingProxyType({})  # what `tuned_with` chooses, before there are rows
+    _has_positions: bool = False  # whether the positions of rows stand for labels
     _sizes_type: ClassVar[type[Sizes]] = Sizes
-    is_tuned: ClassVar[bool] = False  # whether `tuned_to` chooses something with the rows of `fit`, and keeps it
-    needs_judging: bool = False  # whether it needs `judge` for that
+    is_tuned: ClassVar[bool] = False  # whether `tuned_with` chooses something with the rows of `fit`, and keeps it
     _check_labels = staticmethod(check_labels)  # of so many rows; None where there are none
     _sharing = SharedOnDemand[Learned]()  # what is learned, with readers and learners kept apart
     _counts_settings: Mapping[str, Any] = MappingProxyType({})  # what the counts are made with besides their sizes
@@ -123,6 +125,30 @@ class CountingEstimator(FlyEstimator):
             )
         if session.learned is not self._sharing.value:
             self._sharing.replace(session.learned)
+
+    def like(self) -> Self:
+        """Return a model of no rows that hashes as this one does: same encoder, sizes and seed.
+
+        What such models learn adds up, so that parts of the data can be learned apart.
+
+        Returns
+        -------
+        estimator
+            The new model; `partial_fit` and `flybloom.train` go on from it, `fit` begins from scratch.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyRidgeClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> a = FlyRidgeClassifier(random_state=0).fit(X[:900], y[:900])
+        >>> b = a.like().partial_fit(X[900:], y[900:])
+        >>> int((a + b).class_count_.sum())
+        1797
+        """
+        with self.reading_learned() as learned:
+            counts = learned.counts.minus(learned.counts)
+            return copy(self).with_learned(learned._replace(counts=counts, held=None))
 
     def __add__(self, other: object) -> Self:
         """Return a model that has learned what both have."""
@@ -352,40 +378,6 @@ class CountingEstimator(FlyEstimator):
         """
         self._sharing.replace(self._learned()._replace(counts=counts), is_own=False)
 
-    def judge(self, learned: Learned, block: Block, begin: int) -> Array | None:  # noqa: ARG002
-        """Return what is to be known of learned rows to choose it, a row for each.
-
-        Parameters
-        ----------
-        learned : Learned
-            What was learned from all rows.
-        block : Block
-            Some of them, checked.
-        begin : int
-            How many rows had been learned before these.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, ...) or None
-            Nothing for most kinds.
-        """
-        return None
-
-    def tuned_to(self, judged: Array | None) -> dict[str, Any]:  # noqa: ARG002
-        """Return what is chosen and kept.
-
-        Parameters
-        ----------
-        judged : ndarray of shape (n_samples, ...) or None
-            What `judge` says of all rows, where it is needed.
-
-        Returns
-        -------
-        dict
-            Facts that JSON can hold.
-        """
-        return {}
-
     def to_parts(self) -> Parts:
         """Return what files hold of the model.
 
@@ -509,6 +501,8 @@ class CountingEstimator(FlyEstimator):
             check_labels=self._check_labels,
             warm_up=0 if needs_none else auto_warm_up if self.warm_up == "auto" else int(self.warm_up),
             weight_unit=self.weight_unit,
+            has_positions=self._has_positions,
+            tuned=dict(self._usual_tuned),
         )
 
     def _check_tuned(self, tuned: Any) -> None:
@@ -573,43 +567,22 @@ class CountingEstimator(FlyEstimator):
             counts = counts.plus(delta, owned=True) if sign > 0 else counts.minus(delta)
             shared.replace(learned._replace(counts=counts))
 
-    def watcher(self, learned: Learned, block: Block) -> Any:  # noqa: ARG002
-        """Return what is to see the winners of the first rows while they are counted.
+    def tuned_with(self, learned: Learned, sketch: Sketch) -> dict[str, Any]:  # noqa: ARG002
+        """Return what a sketch of the first rows chooses, if anything.
 
         Parameters
         ----------
         learned : Learned
-            How they are hashed; none is counted yet.
-        block : Block
-            The rows, checked.
-
-        Returns
-        -------
-        callable or None
-            Nothing for most kinds.
-        """
-        return None
-
-    def tuned_with(self, learned: Learned, block: Block, watcher: Any) -> dict[str, Any]:  # noqa: ARG002
-        """Return what the first rows choose, if anything.
-
-        Parameters
-        ----------
-        learned : Learned
-            What was learned from them.
-        block : Block
-            The rows, checked.
-        watcher : callable or None
-            What has seen their winners.
+            What was learned from the rows.
+        sketch : Sketch
+            A sample of them.
 
         Returns
         -------
         dict
             Facts that JSON can hold.
         """
-        if not self.is_tuned:
-            return {}
-        return self.tuned_to(self.judge(learned, block, 0) if self.needs_judging else None)
+        return {}
 
     def _forget(self, X: Any, y: Any, sample_weight: Any = None) -> None:
         """Take rows out of the counts."""

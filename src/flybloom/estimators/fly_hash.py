@@ -16,6 +16,7 @@ from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.recipe import Recipe
+from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import FlyEstimator
 
 
@@ -193,13 +194,8 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         recipe = Recipe(type(self).__name__, self._encoding, sizes, bool(self.signed), seed)
         rows, names, kinds = check_new_rows(X, recipe.owner, takes_sparse=recipe.encoding.takes_sparse)
         labels = None if y is None or not recipe.encoding.needs_labels else check_labels(y, rows.shape[0])
-        ones = np.ones(rows.shape[0], np.int64)
-        hasher = recipe.hasher(
-            Encoder(rows.shape[1], names, kinds=kinds),
-            lambda plan, encoder: encoder.measure(plan, rows, labels, ones),
-            is_sparse=sparse.issparse(rows),
-        )
-        return self.with_hasher(hasher)
+        sketch = Sketch.of(rows, labels, np.ones(rows.shape[0], np.int64))
+        return self.with_hasher(recipe.hasher(Encoder(rows.shape[1], names, kinds=kinds), sketch))
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None) -> Self:

@@ -11,10 +11,12 @@ from sklearn.base import OutlierMixin
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Codes, Features, Scaling, Size, WarmUp, Winners
 from flybloom.core.counts.by_age import AgeCounts
-from flybloom.core.encoding.auto_encoding import Wanted, wanted_encoding
 from flybloom.core.encoding.bias_columns import BiasColumns
+from flybloom.core.encoding.choice import Wanted, wanted_encoding
 from flybloom.core.readout.recovery import AgedFilter
-from flybloom.core.recipe import Block, Learned
+from flybloom.core.readout.weighted_quantile import weighted_quantile
+from flybloom.core.recipe import Learned
+from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.counting import CountingEstimator
 
@@ -150,16 +152,17 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     >>> X, y = load_digits(return_X_y=True)
     >>> detector = FlyBloomNovelty(contamination=0.05, random_state=0).fit(X[(y != 7)][:1000])
     >>> round(float((detector.predict(X[y == 7]) == -1).mean()), 2)     # sevens were never met
-    0.74
+    0.69
     >>> detector = detector.partial_fit(X[y == 7][:50])
     >>> round(float((detector.predict(X[y == 7][50:]) == -1).mean()), 2)
-    0.13
+    0.15
     """
 
     counts_type = AgeCounts
     needs_labels = False
     _has_labels = False
     is_tuned = True
+    _usual_tuned: ClassVar[dict[str, Any]] = {"offset": AUTO_OFFSET}  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HASH_PARAMETERS,
         "warm_up": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
@@ -235,7 +238,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         """
         block = self.learn_rows(X, None, anew=True)
         with self.reading_learned() as learned:
-            scores = self.judge(learned, block, 0)
+            scores = self._left_out_scores(learned, block.rows, np.arange(block.rows.shape[0]))
         return np.where(scores < self.offset_, -1, 1)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
@@ -363,48 +366,31 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    @property
-    def needs_judging(self) -> bool:  # type: ignore[override]
-        """Whether the rows of `fit` set the threshold."""
-        return not isinstance(self.contamination, str)
-
-    def judge(self, learned: Learned, block: Block, begin: int) -> Array:
-        """Return the score of each row as if it alone had not been learned.
+    def tuned_with(self, learned: Learned, sketch: Sketch) -> dict[str, Any]:
+        """Return the threshold: a quantile of the scores of the sketch's rows, each as if it had not been learned.
 
         Parameters
         ----------
         learned : Learned
-            What was learned from all rows.
-        block : Block
-            Some of them, checked.
-        begin : int
-            How many rows had been learned before these.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The scores.
-        """
-        counts: Any = learned.counts
-        ages = counts.ages(np.arange(begin, begin + block.rows.shape[0]), counts.clock)
-        return -self._novelty_of(learned, block.rows, ages)
-
-    def tuned_to(self, judged: Array | None) -> dict[str, Any]:
-        """Return the threshold: a quantile of the scores.
-
-        Parameters
-        ----------
-        judged : ndarray of shape (n_samples,) or None
-            The scores of all rows, or None with ``contamination="auto"``.
+            What was learned from the rows.
+        sketch : Sketch
+            A sample of them.
 
         Returns
         -------
         dict
             The offset.
         """
-        if judged is None or isinstance(self.contamination, str):
-            return {"offset": AUTO_OFFSET}
-        return {"offset": float(np.percentile(judged, 100 * self.contamination))}
+        if isinstance(self.contamination, str):
+            return dict(self._usual_tuned)
+        positions = np.zeros(sketch.n_distinct, np.int64) if sketch.labels is None else sketch.labels
+        scores = self._left_out_scores(learned, sketch.rows, positions)
+        return {"offset": weighted_quantile(scores, sketch.weights, float(self.contamination))}
+
+    def _left_out_scores(self, learned: Learned, rows: Features, positions: Array) -> Array:
+        """Return the score of each row as if it alone had not been learned."""
+        counts: Any = learned.counts
+        return -self._novelty_of(learned, rows, counts.ages(positions, counts.clock))
 
     @property
     def offset_(self) -> float:
@@ -444,6 +430,11 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     def _counts_settings(self) -> dict[str, Any]:  # type: ignore[override]
         """After how many rows one is forgotten."""
         return {"recovery": None if self.recovery is None else int(self.recovery)}
+
+    @property
+    def _has_positions(self) -> bool:  # type: ignore[override]
+        """With recovery, the age of a row follows from its position."""
+        return self.recovery is not None
 
     @staticmethod
     def _check_labels(y: Any, n_rows: int | None = None) -> Any:  # noqa: ARG004

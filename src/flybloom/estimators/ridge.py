@@ -18,9 +18,9 @@ from flybloom.core.hashing.sizes import PairSizes
 from flybloom.core.readout import explanation
 from flybloom.core.readout.certificate import LinearReading
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
-from flybloom.core.readout.judged_rows import FEW_ROWS, JudgedRows
 from flybloom.core.readout.ridge import Ridge, solve
-from flybloom.core.recipe import Block, Learned
+from flybloom.core.recipe import Learned
+from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
@@ -29,6 +29,9 @@ from flybloom.estimators.linear_scores import LinearScores
 from flybloom.estimators.tuning.calibration import fitted_temperature
 
 USUAL_TEMPERATURE = 0.1  # where there are too few rows to tell
+FEW_ROWS = 30
+MOST_CALIBRATED, LEAST_CALIBRATED = 2048, 1024  # rows that set the temperature, of many
+CALIBRATION_WORK = 2**22  # rows times components, up to which there are the most: a row costs the square of these
 
 
 class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]):
@@ -174,6 +177,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
     counts_type = PairCounts
     _counts_pairs = True
     is_tuned = True
+    _usual_tuned: ClassVar[dict[str, Any]] = {"temperature": USUAL_TEMPERATURE}  # type: ignore[misc]
     needs_judging = True
     _sizes_type = PairSizes
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -456,91 +460,31 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
             2.0**-48,  # sums of the weights are exact; what is added in the end is rounded
         )
 
-    def judge(self, learned: Learned, block: Block, begin: int) -> Array:  # noqa: ARG002
-        """Return the scores of some rows left out, with the class of each; which rows, their winners tell.
+    def tuned_with(self, learned: Learned, sketch: Sketch) -> dict[str, Any]:
+        """Return the temperature of least log-loss, of rows of the sketch that are left out one by one.
 
         Parameters
         ----------
         learned : Learned
-            What was learned from all rows.
-        block : Block
-            Some of them, checked.
-        begin : int
-            Not used: order does not matter.
-
-        Returns
-        -------
-        ndarray of shape (n_chosen, 1 + n_classes)
-            Class and scores.
-        """
-        chosen = self.watcher(learned, block)
-        learned.hasher.for_each_block(block.rows, chosen, self.n_jobs, ordered=False)
-        return self._judged(learned, block, chosen)
-
-    def watcher(self, learned: Learned, block: Block) -> JudgedRows:
-        """Return what keeps the winners of the rows that set the temperature.
-
-        Parameters
-        ----------
-        learned : Learned
-            What was learned, or how rows are hashed if nothing was.
-        block : Block
-            The rows, checked.
-
-        Returns
-        -------
-        JudgedRows
-            To be called with the winners of blocks of the rows.
-        """
-        n_rows = learned.counts.unit.rows(learned.counts.n_rows or int(block.weights.sum()))
-        return JudgedRows(n_rows, learned.hasher.n_components)
-
-    def tuned_with(self, learned: Learned, block: Block, watcher: Any) -> dict[str, Any]:
-        """Return the temperature that the rows of `fit` choose.
-
-        Parameters
-        ----------
-        learned : Learned
-            What was learned from them.
-        block : Block
-            The rows, checked.
-        watcher : JudgedRows
-            What has seen their winners.
+            What was learned from the rows.
+        sketch : Sketch
+            A sample of them.
 
         Returns
         -------
         dict
             The temperature.
         """
-        return self.tuned_to(self._judged(learned, block, watcher))
-
-    def _judged(self, learned: Learned, block: Block, chosen: JudgedRows) -> Array:
-        """Return class and scores, left out, of the rows that were chosen."""
         counts: Any = learned.counts
-        codes = codes_of(np.asarray(block.labels)[chosen.places()], counts.classes)
-        if not codes.size:
-            return np.empty((0, 1 + counts.classes.size))
-        weights = np.minimum(1.0, counts.unit.rows(block.weights[chosen.places()]))  # of several copies, one
-        n_rows = counts.unit.rows(counts.n_rows)
-        scores = self._solution(counts).leave_one_out(chosen.winners(), codes, n_rows, weights)
-        return np.column_stack([codes, scores])
-
-    def tuned_to(self, judged: Array | None) -> dict[str, Any]:
-        """Return the temperature of least log-loss.
-
-        Parameters
-        ----------
-        judged : ndarray of shape (n_chosen, 1 + n_classes) or None
-            Class and scores of rows left out.
-
-        Returns
-        -------
-        dict
-            The temperature.
-        """
-        if judged is None or len(judged) < FEW_ROWS:
-            return {"temperature": USUAL_TEMPERATURE}
-        return {"temperature": fitted_temperature(-judged[:, 1:], judged[:, 0].astype(np.int64))}
+        n = max(LEAST_CALIBRATED, min(MOST_CALIBRATED, CALIBRATION_WORK // learned.hasher.n_components))
+        rows, labels, weights = sketch.rows[:n], sketch.labels, counts.unit.rows(sketch.weights[:n])
+        if labels is None or weights.sum() < FEW_ROWS:
+            return dict(self._usual_tuned)
+        codes = codes_of(labels[:n], counts.classes)
+        winners = learned.hasher.winners(rows, self.n_jobs, ordered=False)
+        n_rows, one = counts.unit.rows(counts.n_rows), np.minimum(1.0, weights)  # of several copies, one is left out
+        scores = self._solution(counts).leave_one_out(winners, codes, n_rows, one)
+        return {"temperature": fitted_temperature(-scores, codes, sketch.weights[:n])}
 
     def __sklearn_is_fitted__(self) -> bool:
         """Scores need at least one class that has rows."""

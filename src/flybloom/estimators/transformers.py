@@ -16,6 +16,7 @@ from flybloom._internal.validation import check_labels, check_new_rows, check_ro
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.encoding.relevance import Relevance
+from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import not_fitted
 
 
@@ -40,11 +41,9 @@ class _EncodingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         owner = type(self).__name__
         rows, names, kinds = check_new_rows(X, owner, takes_sparse=takes_sparse)
         labels = None if y is None else check_labels(y, rows.shape[0])
-        ones = np.ones(rows.shape[0], np.int64)
-        self._encoder = self._wanted(is_sparse=sparse.issparse(rows)).fitted(
-            Encoder(rows.shape[1], names, kinds=kinds),
-            lambda plan, encoder: encoder.measure(plan, rows, labels, ones),
-        )
+        sample = Sketch.of(rows, labels, np.ones(rows.shape[0], np.int64)).sample()
+        wanted = self._wanted(is_sparse=sparse.issparse(rows))
+        self._encoder = wanted.fitted(Encoder(rows.shape[1], names, kinds=kinds), sample)
         self.n_features_in_ = rows.shape[1]
         if names is not None:
             self.feature_names_in_ = np.array(names, object)

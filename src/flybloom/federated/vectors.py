@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +11,6 @@ from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import align_columns, count_dtype, require_countable, unite, unknown_among
-from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.step import Plan
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.exceptions import IncompatibleHashError
 
@@ -34,16 +32,15 @@ def untaught(model: FlyBloomClassifier, n_features: int) -> FlyBloomClassifier:
     """
     result = copy(model)
 
-    def refuse(plan: Plan, encoder: Encoder) -> NoReturn:  # noqa: ARG001 - asked for sums over rows
-        msg = (
-            f"The encoding {model.encoding!r} is fitted to rows, and every party has others. "
-            "Use encoding='none', or one fitted beforehand that all parties share, Encoding(...).fit(X)."
-        )
-        raise IncompatibleHashError(msg)
-
     with result.learning(anew=False) as session:
+        if session.recipe.encoding.needs_rows:
+            msg = (
+                f"The encoding {model.encoding!r} is fitted to rows, and every party has others. "
+                "Use encoding='none', or one fitted beforehand that all parties share, Encoding(...).fit(X)."
+            )
+            raise IncompatibleHashError(msg)
         session.check_features(np.zeros((0, n_features)))
-        session.start(refuse)
+        session.start(None)
     return result
 
 

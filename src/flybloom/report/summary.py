@@ -66,7 +66,7 @@ def facts(
     >>> found["scores"]["accuracy"]
     0.93
     >>> [(pair["a"], pair["b"], pair["mistakes"]) for pair in found["pairs"]][:2]
-    [('2', '3', 6), ('3', '8', 5)]
+    [('3', '8', 6), ('2', '8', 5)]
     """
     if not (is_classifier(model) and hasattr(model, "class_similarity")):
         msg = (

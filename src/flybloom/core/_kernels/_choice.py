@@ -20,6 +20,7 @@ from flybloom.core._kernels import _plain
 
 ALLOWANCE = {  # values that a twin may handle in a process: what takes it about a quarter of a second
     "connections": 2**22,  # connections
+    "content_hash": 2**23,  # values of rows
     "count": 2**24,  # counts of tables that are loaded
     "encode": 2**22,  # values of rows
     "fill": 2**23,  # values of matrices
@@ -63,7 +64,7 @@ def _is_at_hand(file: str) -> bool:
     """Return whether numba has begun, and its cache had kernels of a file then: they load in hundredths of a second."""
     if file not in _at_hand:
         jit = sys.modules.get(f"{_kernels.__name__}._jit")
-        if jit is None or not jit.has_begun():
+        if jit is None or not hasattr(jit, "has_begun") or not jit.has_begun():  # another thread may be importing it
             return False
         _at_hand[file] = jit.are_cached(getattr(_kernels, file).__name__)
     return _at_hand[file]

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from flybloom._internal.typing import Array, Features
-from flybloom.core.encoding.step import Plan, Step
+from flybloom.core.encoding.step import Step
 
 
 class BiasColumns(Step):
@@ -18,6 +18,11 @@ class BiasColumns(Step):
 
     def __init__(self, n: int) -> None:
         self.n = n
+
+    @classmethod
+    def fit(cls, n_inputs: int, share: float) -> Self:
+        """Return the step for a share of the number of columns."""
+        return cls(math.ceil(share * n_inputs))
 
     def apply(self, rows: Features) -> Array:
         """Return the rows with the columns of ones after them."""
@@ -51,16 +56,3 @@ class BiasColumns(Step):
             msg = f"the number of bias columns is not between 1 and the {n_inputs} features"
             raise ValueError(msg)
         return cls(n)
-
-
-class BiasColumnsPlan(Plan):
-    """Takes a share of the number of columns."""
-
-    needs_rows = False
-
-    def __init__(self, share: float) -> None:
-        self.share = share
-
-    def fit(self, n_inputs: int, measured: None) -> BiasColumns:  # noqa: ARG002
-        """Return the step."""
-        return BiasColumns(math.ceil(self.share * n_inputs))

@@ -11,13 +11,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Features, Weights
+from flybloom._internal.typing import Array, Features
 from flybloom.core import _kernels
 from flybloom.core._kernels._choice import loops
-from flybloom.core.encoding.moments import ColumnMoments, column_moments
-from flybloom.core.encoding.step import Plan, Step
+from flybloom.core.encoding.spread import moments_of
+from flybloom.core.encoding.step import Step
+from flybloom.core.sketch import Sample
 
 MIN_BINS, MAX_BINS = 2, 1024
+GRAIN = 64  # means are multiples of one over this
 
 
 class SoftBins(Step):
@@ -42,6 +44,17 @@ class SoftBins(Step):
 
     def __init__(self, n_bins: int, limit: float, means: Array, beside: float = 0.0) -> None:
         self.n_bins, self.limit, self.means, self.beside = n_bins, limit, means, beside
+
+    @classmethod
+    def fit(cls, sample: Sample, n_bins: int, limit: float, beside: float = 0.0) -> Self:
+        """Return the step, with the means of the hats; a missing value has none."""
+        rows = np.ascontiguousarray(sample.rows, np.float32)
+        bins = cls(n_bins, limit, np.zeros(rows.shape[1] * n_bins, np.float32)).apply(rows)
+        is_missing = np.isnan(rows)
+        if is_missing.any():
+            bins[np.repeat(is_missing, n_bins, axis=1)] = np.nan
+        means = np.rint(moments_of(bins, sample.weights)[0] * GRAIN) / GRAIN
+        return cls(n_bins, limit, means.astype(np.float32), beside)
 
     @property
     def n_places(self) -> int:
@@ -120,26 +133,6 @@ class SoftBins(Step):
         if signed:
             parts[: self.n_bins] = np.linspace(-1, 1, self.n_bins)
         return np.asarray((by_place * parts).sum(axis=2))
-
-
-class SoftBinsPlan(Plan):
-    """Takes the means of the bins from their exact sums."""
-
-    def __init__(self, n_bins: int, limit: float, beside: float = 0.0) -> None:
-        self.n_bins, self.limit, self.beside = n_bins, float(limit), float(beside)
-
-    def measure(self, rows: Features, labels: Any, weights: Weights) -> ColumnMoments:  # noqa: ARG002
-        """Return the sums of all bins; of a missing value there are none."""
-        means = np.zeros(rows.shape[1] * self.n_bins, np.float32)
-        bins = SoftBins(self.n_bins, self.limit, means).apply(rows)
-        is_missing = np.isnan(rows)
-        if is_missing.any():
-            bins[np.repeat(is_missing, self.n_bins, axis=1)] = np.nan
-        return column_moments(bins, weights)
-
-    def fit(self, n_inputs: int, measured: ColumnMoments) -> SoftBins:  # noqa: ARG002
-        """Return the step."""
-        return SoftBins(self.n_bins, self.limit, measured.means().astype(np.float32), self.beside)
 
 
 def places_of(n_bins: int, beside: float) -> int:

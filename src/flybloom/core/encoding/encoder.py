@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from flybloom._internal.sparse import issparse
-from flybloom._internal.typing import Array, Features, Weights
+from flybloom._internal.typing import Array, Features
 from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.fill import Fill
@@ -17,7 +17,7 @@ from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.select import Select
 from flybloom.core.encoding.standardise import Standardise
-from flybloom.core.encoding.step import Plan, Step
+from flybloom.core.encoding.step import Step
 from flybloom.core.encoding.table import Table
 from flybloom.core.encoding.whole_center import WholeCenter
 
@@ -26,8 +26,6 @@ STEPS: dict[str, type[Step]] = {
     for step in (Table, WholeCenter, Standardise, Fill, Select, SoftBins, Relevance, Rotation, BiasColumns)
 }
 """Every step by the name it has in files."""
-
-MAX_VALUES = 2**22  # of rows that are encoded at a time, to measure them
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +55,8 @@ class Encoder:
     grid_shape: tuple[int, ...] | None = None
     kinds: tuple[str, ...] | None = None
     first_index: int | None = None
+
+    needs_rows = needs_labels = uses_labels = False  # for who asks an encoding: this one is fitted
 
     def __eq__(self, other: object) -> bool:
         """Encoders are equal if they do the same to every row."""
@@ -124,20 +124,6 @@ class Encoder:
     def on_grid(self, shape: tuple[int, ...] | None) -> Encoder:
         """Return an encoder of rows of a shape."""
         return replace(self, grid_shape=shape)
-
-    def measure(self, plan: Plan, rows: Features, labels: Any, weights: Weights) -> Any:
-        """Return what rows add to the sums that a step after these is fitted to, in parts of bounded size."""
-        if plan.needs_labels and labels is None:
-            msg = "What columns tell of classes is measured by labels. Expected y. Got None instead."
-            raise ValueError(msg)
-        step = max(1, MAX_VALUES // max(self.n_outputs, self.n_features))
-        total = None
-        for begin in range(0, rows.shape[0], step) if rows.shape[0] else [0]:
-            some = slice(begin, begin + step)
-            encoded = self.encode(rows[some], keeps_missing=True)
-            measured = plan.measure(encoded, None if labels is None else labels[some], weights[some])
-            total = measured if total is None else total + measured
-        return total
 
     @property
     def hashed_grid(self) -> tuple[int, ...] | None:

@@ -6,25 +6,23 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from flybloom._internal.validation import check_labels, check_new_rows
-from flybloom.core.encoding.bias_columns import BiasColumnsPlan
-from flybloom.core.encoding.bins import MAX_BINS, MIN_BINS, SoftBinsPlan, places_of
+from flybloom.core.encoding.bias_columns import BiasColumns
+from flybloom.core.encoding.bins import MAX_BINS, MIN_BINS, SoftBins, places_of
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.fill import MAX_FILLED, FillPlan
-from flybloom.core.encoding.relevance import RelevancePlan
-from flybloom.core.encoding.rotation import RotationPlan
-from flybloom.core.encoding.select import SelectPlan, are_columns
-from flybloom.core.encoding.standardise import StandardisePlan
-from flybloom.core.encoding.step import Plan
-from flybloom.core.encoding.table import MAX_CATEGORIES, TablePlan
-from flybloom.core.encoding.whole_center import WholeCenterPlan
-
-SumsOf: TypeAlias = Callable[[Plan, Encoder], Any]
-"""The sums over all rows that a step is fitted to, for the steps before it."""
+from flybloom.core.encoding.fill import MAX_FILLED, Fill
+from flybloom.core.encoding.relevance import Relevance
+from flybloom.core.encoding.rotation import Rotation
+from flybloom.core.encoding.select import Select, are_columns
+from flybloom.core.encoding.standardise import Standardise
+from flybloom.core.encoding.step import Step
+from flybloom.core.encoding.table import MAX_CATEGORIES, Table
+from flybloom.core.encoding.whole_center import WholeCenter
+from flybloom.core.sketch import Sample, Sketch
 
 SCALINGS = ("none", "whole", "center", "common", "standard")
 CENTRED = ("whole", "center")  # columns keep their sizes
@@ -37,8 +35,8 @@ WIDE = 4.0  # what values that are not clipped are measured up to
 class Encoding:
     """What the hash is to see of the columns: steps that are fitted once, in this order.
 
-    Every step is fitted from exact sums that add up, so that nothing depends on the order of rows, on blocks, threads
-    or machines. What was fitted is part of the model, and of its file.
+    Every step is fitted to a bounded sample of the rows, the same in any order of the rows, so that nothing depends on
+    that order, on blocks, threads or machines. What was fitted is part of the model, and of its file.
 
     Parameters
     ----------
@@ -250,84 +248,71 @@ class Encoding:
         """
         rows, names, kinds = check_new_rows(X, "Encoding", takes_sparse=self.takes_sparse)
         labels = None if y is None else check_labels(y, rows.shape[0])
-        ones = np.ones(rows.shape[0], np.int64)
-        features = Encoder(rows.shape[1], names, kinds=kinds)
-        return self.fitted(features, lambda plan, encoder: encoder.measure(plan, rows, labels, ones))
+        sketch = Sketch.of(rows, labels, np.ones(rows.shape[0], np.int64))
+        return self.fitted(Encoder(rows.shape[1], names, kinds=kinds), sketch.sample())
 
-    def tabled(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:
-        """Return the features with the step that makes numbers of a table, where they are one.
-
-        Parameters
-        ----------
-        encoder : Encoder
-            The features, without other steps.
-        sums_of : callable
-            Returns the sums over all rows for a step that is to be fitted.
-
-        Returns
-        -------
-        Encoder
-            The features whose columns are numbers.
-        """
-        if encoder.kinds is not None and self.grid_shape is not None:
-            msg = "A grid_shape is for rows that are images or signals. Got a table with columns that are no numbers."
-            raise ValueError(msg)
-        return tabled(encoder, sums_of, self.max_categories)
-
-    def fitted(self, encoder: Encoder, sums_of: SumsOf) -> Encoder:
-        """Return the features with all steps, each fitted to what `sums_of` says of all rows.
+    def fitted(self, features: Encoder, sample: Sample | None) -> Encoder:
+        """Return the features with all steps, each fitted to the sample as encoded by the steps before it.
 
         Parameters
         ----------
-        encoder : Encoder
+        features : Encoder
             The features, without steps.
-        sums_of : callable
-            Returns the sums over all rows for a step that is to be fitted, and the steps before it.
+        sample : Sample or None
+            Rows that stand for all of them; None where no step is fitted to rows.
 
         Returns
         -------
         Encoder
             The encoder.
         """
-        encoder = self.tabled(encoder, sums_of)
+        if features.kinds is not None and self.grid_shape is not None:
+            msg = "A grid_shape is for rows that are images or signals. Got a table with columns that are no numbers."
+            raise ValueError(msg)
+        fitting = Fitting.of(features, sample, self.max_categories)
         if self.grid_shape is not None:
-            require_grid(self.grid_shape, encoder.n_features)
-            encoder = encoder.on_grid(self.grid_shape)
-        is_right = self.fill == "none" or encoder.n_outputs <= MAX_FILLED
-        _require(is_right, "fill", f"none for more than {MAX_FILLED} columns", f"{self.fill} for {encoder.n_outputs}")
-        for plan in self.plans():
-            encoder = encoder.extended(plan.fit(encoder.n_outputs, sums_of(plan, encoder) if plan.needs_rows else None))
-        return encoder
-
-    def plans(self) -> list[Plan]:
-        """Return the steps to fit, in the order in which they are applied."""
-        plans: list[Plan] = []
-        limit = None if self.scaling == "none" else WIDE if self.clip is None or self.clip == math.inf else self.clip
-        if self.scaling == "whole":
-            plans.append(WholeCenterPlan())
-        elif self.scaling is not None and self.scaling != "none":
-            plans.append(StandardisePlan(self.scaling, math.inf if self.clip is None else self.clip))
-        if self.fill != "none":
-            plans.append(FillPlan(self.fill == "classes"))
+            require_grid(self.grid_shape, features.n_features)
+            fitting.encoder = fitting.encoder.on_grid(self.grid_shape)
+        n = fitting.encoder.n_outputs
+        is_right = self.fill == "none" or n <= MAX_FILLED
+        _require(is_right, "fill", f"none for more than {MAX_FILLED} columns", f"{self.fill} for {n}")
+        self._scale(fitting)
         if self.columns is not None:
-            plans.append(SelectPlan(self.columns))
+            fitting.extend(Select.fit(fitting.encoder.n_outputs, self.columns))
         if self.bins:
-            assert limit is not None  # noqa: S101 - refused without scaling
-            plans.append(SoftBinsPlan(self.bins, limit, self.beside))
-        if self.relevance and self.bins:
-            assert limit is not None  # noqa: S101
-            largest = max(1.0, self.beside * limit)
-            plans.append(RelevancePlan(self.relevance, largest, self.bins, places_of(self.bins, self.beside)))
-        elif self.relevance:
-            plans.append(RelevancePlan(self.relevance, limit))
+            fitting.add(lambda sample: SoftBins.fit(sample, self.bins, self._limit, self.beside))
+        if self.relevance:
+            fitting.add(self._relevance, needs_labels=True)
         if self.rotation:
-            plans.append(RotationPlan(self.rotation))
+            fitting.add(lambda sample: Rotation.fit(sample, self.rotation))
         if self.scaling == "standard" and self.bias > 0 and self.grid_shape is None:
-            plans.append(BiasColumnsPlan(self.bias))
-        return plans
+            fitting.extend(BiasColumns.fit(fitting.encoder.n_outputs, self.bias))
+        return fitting.encoder
+
+    def _scale(self, fitting: Fitting) -> None:
+        """Add the steps that scale columns and impute missing values."""
+        scaling, clip, by_class = self.scaling, math.inf if self.clip is None else self.clip, self.fill == "classes"
+        if scaling == "whole":
+            fitting.add(WholeCenter.fit)
+        elif scaling is not None and scaling != "none":
+            fitting.add(lambda sample: Standardise.fit(sample, scaling, clip))
+        if self.fill != "none":
+            fitting.add(lambda sample: Fill.fit(sample, by_class=by_class), needs_labels=by_class)
+
+    def _relevance(self, sample: Sample) -> Relevance:
+        """Return the step that weighs columns, or the bins of each together."""
+        if not self.bins:
+            return Relevance.fit(sample, self.relevance, None if self.scaling == "none" else self._limit)
+        largest = max(1.0, self.beside * self._limit)
+        return Relevance.fit(sample, self.relevance, largest, self.bins, places_of(self.bins, self.beside))
+
+    @property
+    def _limit(self) -> float:
+        """Where values are cut off, or what they are measured up to where they are not."""
+        return WIDE if self.clip is None or self.clip == math.inf else self.clip
 
     def n_columns(self, n_features: int) -> int:
-        """Return how many columns are hashed, constant ones aside.
+        """Return how many columns are hashed of so many features that are numbers, constant ones aside.
 
         Parameters
         ----------
@@ -343,25 +328,6 @@ class Encoding:
         n *= places_of(self.bins, self.beside) if self.bins else 1
         return min(self.rotation, n) if self.rotation else n
 
-    def resolved(self, encoder: Encoder, sums_of: SumsOf, *, is_sparse: bool) -> Encoding:  # noqa: ARG002
-        """Return the encoding for such rows: this one.
-
-        Parameters
-        ----------
-        encoder : Encoder
-            The features, as numbers.
-        sums_of : callable
-            Returns the sums over all rows for a step that is to be fitted.
-        is_sparse : bool
-            Whether they are sparse.
-
-        Returns
-        -------
-        Encoding
-            The encoding itself.
-        """
-        return self
-
     @property
     def takes_sparse(self) -> bool:
         """Whether the encoder will take sparse rows."""
@@ -369,8 +335,8 @@ class Encoding:
 
     @property
     def needs_rows(self) -> bool:
-        """Whether fitting takes a pass over the rows."""
-        return any(plan.needs_rows for plan in self.plans())
+        """Whether a step is fitted to rows."""
+        return self.scaling != "none" or self.relevance > 0
 
     @property
     def needs_labels(self) -> bool:
@@ -383,12 +349,37 @@ class Encoding:
         return self.relevance > 0 or self.fill == "classes"
 
 
-def tabled(encoder: Encoder, sums_of: SumsOf, max_categories: int) -> Encoder:
-    """Return features whose columns are numbers: of a table, what its columns become."""
-    if encoder.kinds is None or encoder.steps:
-        return encoder
-    plan = TablePlan(encoder.kinds, max_categories)
-    return encoder.extended(plan.fit(encoder.n_outputs, sums_of(plan, encoder)))
+@dataclass
+class Fitting:
+    """An encoder in the making, and the sample as its steps so far encode it."""
+
+    encoder: Encoder
+    sample: Sample | None
+
+    @staticmethod
+    def of(features: Encoder, sample: Sample | None, max_categories: int) -> Fitting:
+        """Return the features as columns of numbers: of a table, what its columns become."""
+        kinds = features.kinds
+        if features.steps and sample is not None:
+            sample = sample.encoded(features.encode(sample.rows, keeps_missing=True))
+        fitting = Fitting(features, sample)
+        if kinds is not None and not features.steps:
+            fitting.add(lambda rows: Table.fit(rows, kinds, max_categories))
+        return fitting
+
+    def add(self, fit: Callable[[Sample], Step], *, needs_labels: bool = False) -> None:
+        """Fit one more step to the sample."""
+        assert self.sample is not None  # noqa: S101 - callers give one where a step needs rows
+        if needs_labels and self.sample.labels is None:
+            msg = "The relevance of columns is measured by labels. Expected y. Got None instead."
+            raise ValueError(msg)
+        self.extend(fit(self.sample))
+
+    def extend(self, step: Step) -> None:
+        """Add a step that is fitted."""
+        self.encoder = self.encoder.extended(step)
+        if self.sample is not None:
+            self.sample = self.sample.encoded(step.apply(self.sample.rows))
 
 
 def require_grid(shape: tuple[int, ...], n_features: int) -> None:

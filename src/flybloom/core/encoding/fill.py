@@ -1,4 +1,4 @@
-"""Missing values as the other columns of their row let expect them.
+"""Missing values imputed from the other columns of their row.
 
 Rows are taken to come from a few normal distributions, some for each class. Each expects something of a missing value,
 given what is there; the value becomes the mean of that, by how likely each distribution is. The distributions are found
@@ -14,13 +14,12 @@ from typing import Any, Self
 import numpy as np
 
 from flybloom._internal.elementary import logarithm
-from flybloom._internal.typing import Array, Features, Weights
+from flybloom._internal.typing import Array, Features
 from flybloom.core import _kernels
 from flybloom.core._kernels._choice import loops
 from flybloom.core.encoding.chance import most_by_chance
-from flybloom.core.encoding.class_samples import ClassSamples, Sampled, class_samples
-from flybloom.core.encoding.row_sample import RowSample
-from flybloom.core.encoding.step import Plan, Step
+from flybloom.core.encoding.step import Step
+from flybloom.core.sketch import Sample
 
 MAX_FILLED = 100  # columns
 MAX_CLASSES = 32  # beyond, and beyond so many values of matrices, classes are not told apart
@@ -54,6 +53,27 @@ class Fill(Step):
 
     def __init__(self, means: Array, precisions: Array, chances: Array, columns: Array) -> None:
         self.means, self.precisions, self.chances, self.columns = means, precisions, chances, columns
+
+    @classmethod
+    def fit(cls, sample: Sample, *, by_class: bool) -> Self:
+        """Return the step, with normals of each class if they are to be told apart."""
+        n = sample.rows.shape[1]
+        most = max(MIN_ROWS, min(MAX_ROWS, SAMPLED_VALUES // max(1, n)))
+        groups = _by_class(sample) if by_class else []
+        if len(groups) > MAX_CLASSES or len(groups) * NORMALS * n**2 > MAX_VALUES:
+            groups = []
+        rough = _Normals.of_covariance(np.eye(n)).improved(sample.first(most), np.eye(n), WEAK * n)
+        prior = rough.covariances[0]
+        found = []
+        for group in groups or [sample]:
+            one = _Normals.of_covariance(prior).improved(group.first(most), prior, float(n))
+            two = one.split().improved(group.first(most), prior, float(n))
+            share = logarithm(np.array([group.weights.sum() / sample.weights.sum()]))
+            found.append((two.means, two.precisions, two.chances + share))
+        means, precisions, chances = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        explained = 1.0 - 1.0 / (np.diagonal(prior) * np.diagonal(rough.precisions[0]))  # of the variance, by others
+        columns = (explained >= MIN_EXPLAINED) & _gaps_are_random(sample, groups)
+        return cls(means.astype(np.float32), precisions.astype(np.float32), chances, columns)
 
     def apply(self, rows: Features) -> Features:
         """Return the rows with their gaps filled."""
@@ -114,52 +134,6 @@ class Fill(Step):
         return cls(means, precisions, chances, columns)
 
 
-@dataclass(frozen=True)
-class FillPlan(Plan):
-    """Finds the normals from samples.
-
-    Parameters
-    ----------
-    by_class : bool
-        Whether classes have normals of their own.
-    """
-
-    by_class: bool
-
-    @property
-    def needs_labels(self) -> bool:  # type: ignore[override]
-        """Whether classes are told apart."""
-        return self.by_class
-
-    def measure(self, rows: Features, labels: Any, weights: Weights) -> ClassSamples:
-        """Return samples of these rows."""
-        most = max(MIN_ROWS, min(MAX_ROWS, SAMPLED_VALUES // max(1, rows.shape[1])))
-        return class_samples(rows, labels if self.by_class else None, weights, most)
-
-    def in_rows(self, measured: ClassSamples, per_row: int) -> ClassSamples:
-        """Return samples with the weight of one row."""
-        return measured.in_rows(per_row)
-
-    def fit(self, n_inputs: int, measured: ClassSamples) -> Fill:
-        """Return the step."""
-        start, everything = _Normals.of_covariance(np.eye(n_inputs)), measured.all_rows
-        rough = start.improved(everything.sample, np.eye(n_inputs), WEAK * n_inputs)
-        prior = rough.covariances[0]
-        classes = measured.classes
-        if len(classes) > MAX_CLASSES or len(classes) * NORMALS * n_inputs**2 > MAX_VALUES:
-            classes = []
-        found = []
-        for group in classes or [everything]:
-            one = _Normals.of_covariance(prior).improved(group.sample, prior, float(n_inputs))
-            two = one.split().improved(group.sample, prior, float(n_inputs))
-            share = logarithm(np.array([group.n_rows / everything.n_rows]))
-            found.append((two.means, two.precisions, two.chances + share))
-        means, precisions, chances = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        explained = 1.0 - 1.0 / (np.diagonal(prior) * np.diagonal(rough.precisions[0]))  # of the variance, by others
-        columns = (explained >= MIN_EXPLAINED) & _gaps_tell_nothing(everything, classes, measured.per_row)
-        return Fill(means.astype(np.float32), precisions.astype(np.float32), chances, columns)
-
-
 @dataclass
 class _Normals:
     """Normal distributions, and what follows from them."""
@@ -174,11 +148,10 @@ class _Normals:
         """Return a single one around 0."""
         return cls(np.zeros((1, len(covariance))), covariance[None], *_inverted(covariance[None], np.ones(1)))
 
-    def improved(self, sample: RowSample, prior: Array, strength: float) -> _Normals:
+    def improved(self, sample: Sample, prior: Array, strength: float) -> _Normals:
         """Return those that are likelier to have made a sample."""
-        rows = sample.rows
-        weights = sample.weights.astype(np.float64)
-        weights *= len(rows) / max(float(sample.weights.sum()), 1.0)
+        rows = np.ascontiguousarray(sample.rows, np.float64)
+        weights = sample.weights * (len(rows) / max(float(sample.weights.sum()), 2.0**-1000))
         means, covariances = self.means.copy(), np.empty_like(self.covariances)
         precisions, chances, totals = self.precisions, self.chances, np.empty(len(means))
         for _ in range(LAPS):
@@ -202,13 +175,30 @@ def _inverted(covariances: Array, totals: Array) -> tuple[Array, Array]:
     return precisions, logarithm((totals + 1.0) / (float(totals.sum()) + totals.size)) - np.array(halves)
 
 
-def _gaps_tell_nothing(everything: Sampled, classes: list[Sampled], per_row: int) -> Array:
-    """Return which columns have gaps that go with no class beyond chance; those of others tell something, and stay."""
-    total = everything.missing
-    share = total.astype(float) / everything.n_rows
+def _by_class(sample: Sample) -> list[Sample]:
+    """Return the rows of each class, in the order of the labels."""
+    n_classes, codes = sample.class_codes()
+    per_weight = sample.n_measured / sample.weights.sum()
+    groups = []
+    for code in range(n_classes):
+        at = np.flatnonzero(codes == code)
+        weights = sample.weights[at]
+        groups.append(Sample(sample.rows[at], None, weights, float(weights.sum() * per_weight)))
+    return groups
+
+
+def _gaps_are_random(sample: Sample, groups: list[Sample]) -> Array:
+    """Return which columns have gaps that depend on no class beyond chance; the gaps of others are informative."""
+    share = _missing_share(sample)
     spread = share * (1.0 - share)
-    told = np.zeros(total.size)  # of gaps that come by chance: as many squares of normal numbers as classes but one
-    for group in classes:
-        apart = group.missing.astype(float) / group.n_rows - share
-        told += group.n_rows * apart * apart / np.where(spread > 0, spread, 1.0)
-    return np.asarray(told / per_row <= most_by_chance(max(0, len(classes) - 1), SELDOM * total.size))
+    told = np.zeros(share.size)  # by chance: a sum of as many squares of normal numbers as there are classes but one
+    for group in groups:
+        apart = _missing_share(group) - share
+        told += group.n_measured * apart * apart / np.where(spread > 0, spread, 1.0)
+    return np.asarray(told <= most_by_chance(max(0, len(groups) - 1), SELDOM * share.size))
+
+
+def _missing_share(sample: Sample) -> Array:
+    """Return how often each column has no value."""
+    is_missing = np.isnan(sample.rows)
+    return np.asarray(np.add.reduce(sample.weights[:, None] * is_missing, axis=0) / sample.weights.sum())

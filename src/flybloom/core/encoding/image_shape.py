@@ -10,20 +10,20 @@ from collections.abc import Iterator
 import numpy as np
 
 from flybloom._internal.typing import Array
-from flybloom.core.encoding.moments import column_moments
-from flybloom.core.encoding.row_sample import RowSample
+from flybloom.core.encoding.spread import moments_of
+from flybloom.core.sketch import Sample
 
 MIN_SIDE = 8  # pixels; smaller ones are hardly told from tables
 MAX_ASPECT = 3  # of the longer side to the shorter; colours may come one below the other
 CHANNELS = (3, 1)
-MIN_ROWS = 32  # of a sample that can tell
+MIN_ROWS, MAX_ROWS = 32, 1024  # of a sample
 MIN_CONTRAST = 0.26  # see docs/encodings.md: images have 0.30 and more, tables and signals up to 0.22
 NEAR = 0.05  # shapes of colours that come so close to others are right
 STEPS, CLIP = 32, 2.5  # values are whole numbers of 1/32 of a deviation, cut off
 UNIT = 2**20  # correlations are whole numbers of one over this
 
 
-def image_shape(sample: RowSample) -> tuple[int, ...] | None:
+def image_shape(sample: Sample) -> tuple[int, ...] | None:
     """Return the shape of rows that are images, (height, width) or (height, width, 3); None where they are not.
 
     A shape is right if pixels beside and below each other go together, and do so much more than those a row below and
@@ -31,7 +31,7 @@ def image_shape(sample: RowSample) -> tuple[int, ...] | None:
 
     Parameters
     ----------
-    sample : RowSample
+    sample : Sample
         Rows that stand for all of them.
 
     Returns
@@ -40,9 +40,9 @@ def image_shape(sample: RowSample) -> tuple[int, ...] | None:
         The shape.
     """
     shapes = list(possible_shapes(sample.rows.shape[1]))
-    if not shapes or len(sample.rows) < MIN_ROWS:
+    if not shapes or sample.rows.shape[0] < MIN_ROWS:
         return None
-    values = _whole(sample.rows)
+    values = _whole(np.asarray(sample.first(MAX_ROWS).rows, np.float64))
     evened = values - values.sum(axis=1, keepdims=True) // values.shape[1]  # bright images and dark ones alike
     contrasts = [max(_contrast(values, *shape), _contrast(evened, *shape)) for shape in shapes]
     best = max(contrasts)
@@ -80,9 +80,9 @@ def possible_shapes(n_columns: int) -> Iterator[tuple[int, int, int]]:
 
 def _whole(rows: Array) -> Array:
     """Return columns less their means over their deviations, as whole numbers; 0 where a value is missing."""
-    moments = column_moments(rows, np.ones(len(rows), np.int64))
+    means, deviations = moments_of(rows, np.ones(len(rows)))
     with np.errstate(over="ignore", invalid="ignore"):
-        scaled = (rows - moments.means()) / moments.deviations()
+        scaled = (rows - means) / np.where(deviations > 0, deviations, 1.0)
     scaled = np.where(np.isnan(scaled), 0.0, np.clip(scaled, -CLIP, CLIP))
     return np.asarray(np.rint(scaled * STEPS), np.int64)
 

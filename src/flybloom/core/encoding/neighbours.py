@@ -1,62 +1,43 @@
 """Whether neighbours are worse off with one encoding than with another: what a sample of the rows says.
 
 A hash keeps rows of similar directions together, so an encoding in which these have other labels is none for it. Soft
-bins lose against the columns themselves where classes are clouds that lie askew; where it matters, it shows. Distances
+bins lose against the columns themselves where classes are rotated clusters. Distances
 are whole numbers that float64 holds, so the answer is the same everywhere, in any order of the rows.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
-from flybloom._internal.typing import Array, Features, Weights
-from flybloom.core.encoding.class_samples import ClassSamples, class_samples
-from flybloom.core.encoding.step import Plan, Step
+from flybloom._internal.typing import Array
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.encoding import Encoding
+from flybloom.core.sketch import Sample
 
-if TYPE_CHECKING:
-    from flybloom.core.encoding.encoding import Encoding
-
-SAMPLED = 1536  # rows, of all classes together
-MIN_SAMPLED, SAMPLED_VALUES = 128, 2**18  # of a class, so that many columns of many classes have room
+SAMPLED, SAMPLED_VALUES = 1536, 2**18  # rows, and values of rows that have many columns
+MIN_SAMPLED = 256
 UNIT = 2**10  # rows of this length are rounded to whole numbers
 NEIGHBOURS = 5
 DEVIATIONS = 2  # by how many one encoding must be ahead
 
 
-class LabelledSamplePlan(Plan):
-    """Takes samples of the classes, for a look at the rows before any step is fixed."""
-
-    needs_labels = True
-
-    def measure(self, rows: Features, labels: Any, weights: Weights) -> ClassSamples:
-        """Return the samples of these rows."""
-        most = min(SAMPLED, max(MIN_SAMPLED, SAMPLED_VALUES // rows.shape[1]))
-        return class_samples(rows, labels, weights, most)
-
-    def fit(self, n_inputs: int, measured: Any) -> Step:
-        """Not for this one: nothing is fitted to it."""
-        raise NotImplementedError
-
-
-def is_behind(samples: ClassSamples, encoding: Encoding, other: Encoding) -> bool:
-    """Return whether neighbours by one encoding tell labels worse than by another, beyond chance (McNemar's test)."""
-    classes, n_rows = samples.classes, samples.n_rows
-    if len(classes) < 2:  # noqa: PLR2004
+def is_behind(sample: Sample, encoding: Encoding, other: Encoding) -> bool:
+    """Return whether neighbours by one encoding predict worse than by another, beyond chance (McNemar's test)."""
+    some = sample.first(min(SAMPLED, max(MIN_SAMPLED, SAMPLED_VALUES // sample.rows.shape[1])))
+    n_classes, codes = some.class_codes()
+    if n_classes < 2:  # noqa: PLR2004
         return False
-    kept = [sampled.sample.rows[: max(1, SAMPLED * sampled.n_rows // n_rows)] for sampled in classes]
-    rows, codes = np.concatenate(kept), np.repeat(np.arange(len(kept)), [len(some) for some in kept])
-    right, right_of_other = (_are_right(_directions(one, rows, codes), codes) for one in (encoding, other))
+    right, right_of_other = (_are_right(_directions(one, some), codes) for one in (encoding, other))
     ahead = int(right_of_other.sum()) - int(right.sum())
     differ = int((right != right_of_other).sum())
     n = len(codes)
     return ahead > 0 and ahead * ahead * n > DEVIATIONS**2 * (differ * n - ahead * ahead)
 
 
-def _directions(encoding: Encoding, rows: Array, codes: Array) -> Array:
+def _directions(encoding: Encoding, sample: Sample) -> Array:
     """Return rows as an encoding that is fitted to them has them, of one length, in whole numbers."""
-    encoded = encoding.fit(rows, codes).encode_dense(rows).astype(np.float64)
+    encoder = encoding.fitted(Encoder(sample.rows.shape[1]), sample)
+    encoded = encoder.encode_dense(sample.rows).astype(np.float64)
     squares = np.add.accumulate(encoded * encoded, axis=1)[:, -1:]  # one after the other, as everywhere
     return np.rint(encoded * (UNIT / np.sqrt(np.maximum(squares, 2.0**-40))))
 

@@ -1,22 +1,21 @@
-"""Columns weighted by how much they tell about the labels, so that those which tell nothing do not drown the others."""
+"""Columns weighted by their relevance to the labels, so that uninformative ones do not outweigh the others."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from flybloom._internal.sparse import issparse
-from flybloom._internal.typing import Array, Features, Weights
+from flybloom._internal.typing import Array, Features
 from flybloom.core.encoding.chance import most_by_chance
-from flybloom.core.encoding.step import Plan, Step
+from flybloom.core.encoding.step import Step
+from flybloom.core.sketch import Sample
 
-LEVELS = 128  # whole numbers up to this stand for the values: the fourth powers of 2**35 rows fit into an int64
-MAX_WEIGHT = 2**34  # of rows whose sums are kept as int64; beyond, as whole numbers of any size
-GRAIN = 2**12  # weights are multiples of one over this, so that roots which differ in the last bit do not matter
-ROWS_AT_ONCE = 4096
+LEVELS = 128  # whole numbers up to this stand for the values, so that sums over the rows are exact
+GRAIN = 32  # weights are multiples of one over this
+COLUMNS_AT_ONCE = 256  # bounds the float64 copies
 DEVIATIONS = 2  # by how many a share must exceed the mean of chance to count
 BINNED_DEVIATIONS = 3  # the same of the mean over the bins of a column
 
@@ -30,6 +29,22 @@ class Relevance(Step):
 
     def __init__(self, weights: Array) -> None:
         self.weights = weights
+
+    @classmethod
+    def fit(
+        cls, sample: Sample, power: float, limit: float | None, n_bins: int = 1, n_places: int | None = None
+    ) -> Self:
+        """Return the step: the larger share to the power, the largest weight 1; all 1 where no column is informative.
+
+        See `relevant_shares` for the other parameters.
+        """
+        n_places = n_bins if n_places is None else n_places
+        weights = np.sqrt(relevant_shares(sample, limit, n_bins, n_places)) ** power
+        if not weights.max(initial=0.0) > 0:
+            return cls(np.ones(weights.size, np.float32))
+        coarse = np.rint(weights / weights.max() * GRAIN) / GRAIN
+        coarse = np.where((coarse == 0) & (weights > 0), 1 / GRAIN, coarse)
+        return cls(coarse.astype(np.float32))
 
     def apply(self, rows: Features) -> Features:
         """Return the rows with their columns weighted."""
@@ -65,168 +80,93 @@ class Relevance(Step):
         return cls(weights)
 
 
-@dataclass
-class ClassMoments:
-    """Whole-number sums of columns by class: rows, values and squares; and the fourth powers of all rows.
+def relevant_shares(sample: Sample, limit: float | None, n_bins: int, n_places: int) -> Array:
+    """Return the share of each column's variance, or of its square's, that lies between classes, beyond chance.
 
-    Those of parts of the data add up to those of the whole.
-    """
-
-    n_rows: int
-    by_label: dict[Any, tuple[int, Array, Array]]
-    fourth: Array
-    per_row: int = 1  # how much weight is one row; it says how far chance goes
-
-    def __add__(self, other: ClassMoments) -> ClassMoments:
-        """Return the moments of both sets of rows together."""
-        n_rows = self.n_rows + other.n_rows
-        by_label = dict(self.by_label)
-        for label, sums in other.by_label.items():
-            known = by_label.get(label)
-            by_label[label] = (
-                sums
-                if known is None
-                else (known[0] + sums[0], _sum(known[1], sums[1], n_rows), _sum(known[2], sums[2], n_rows))
-            )
-        return ClassMoments(n_rows, by_label, _sum(self.fourth, other.fourth, n_rows))
-
-    def shares(self) -> tuple[Array, Array]:
-        """Return the share of the variance of each column, and of its square, that lies between classes."""
-        n = self.n_rows
-        kept = self._kept()
-        total = [_exact_total([sums[i] for sums in kept]) for i in (1, 2)]
-        shares = []
-        for i, squares in ((1, total[1]), (2, self.fourth)):
-            # of each class: (sum of x)^2 / rows; terms are sorted, so that the order of classes cannot matter
-            terms = np.sort([sums[i].astype(float) * (sums[i].astype(float) / sums[0]) for sums in kept], axis=0)
-            mean_part = total[i - 1].astype(float) * (total[i - 1].astype(float) / n)
-            between = np.zeros_like(mean_part)
-            for term in terms:
-                between = between + term
-            spread = squares.astype(float) - mean_part
-            is_spread = spread > 1e-9 * np.maximum(mean_part, 1.0)
-            shares.append(np.where(is_spread, (between - mean_part) / np.where(is_spread, spread, 1.0), 0.0))
-        return shares[0], shares[1]
-
-    def beyond_chance(self, n_bins: int, n_places: int) -> Array:
-        """Return the larger share of each column, less what chance gives, and at least 0.
-
-        The bins of a column tell together whether it is more than chance, because a single one tells little where rows
-        are few; and each how much. Of many columns that tell nothing, some look as if they did. So where not even the
-        strongest is beyond what the strongest of as many would have by chance, none tells a thing.
-        """
-        values, squares = self.shares()
-        n = self.n_rows / self.per_row
-        # of columns that tell nothing, n times the share has this mean, and twice it as variance
-        spare = len(self._kept()) - 1
-        share, chance = np.maximum(values, squares), spare / n
-        if n_bins == 1:
-            chance += DEVIATIONS * math.sqrt(2 * spare) / n
-        if chance >= 1:
-            return np.zeros_like(share)
-        beyond = np.clip((share - chance) / (1 - chance), 0.0, 1.0)
-        told, free, n_told = share, spare, 2 * share.size  # values and squares
-        if n_bins > 1:
-            free = spare * (n_bins - 1)  # the bins of a row add up to one
-            least = (free + BINNED_DEVIATIONS * math.sqrt(2 * free)) / n
-            told = np.add.accumulate(values.reshape(-1, n_places)[:, :n_bins], axis=1)[:, -1]  # one after the other
-            n_told = told.size
-            beyond[np.repeat(told <= least, n_places)] = 0.0
-        if told.max(initial=0.0) * n <= most_by_chance(free, n_told):
-            return np.zeros_like(share)
-        return beyond
-
-    def _kept(self) -> list[Any]:
-        """Return the sums of classes that have rows."""
-        return [sums for sums in self.by_label.values() if sums[0] > 0]
-
-
-@dataclass(frozen=True)
-class RelevancePlan(Plan):
-    """Takes the weights from sums of the columns of each class.
+    The bins of a column decide together whether it is more than chance, because a single one tells little where rows
+    are few; and each how much. Of many columns that are not informative, some look as if they were. So where not even
+    the strongest is beyond what the strongest of as many would have by chance, all shares are 0.
 
     Parameters
     ----------
-    power : float
-        The power of the root of the share of variance that lies between classes.
+    sample : Sample
+        Rows with labels.
     limit : float or None
         Values beyond are measured as this; None measures whether a value is there, for sparse rows.
-    n_bins : int, default=1
+    n_bins : int
         How many columns side by side are bins of one.
-    n_places : int or None, default=None
-        How many columns side by side belong to one: its bins, and perhaps itself beside them. None for bins alone.
+    n_places : int
+        How many columns side by side belong to one: its bins, and perhaps itself beside them.
+
+    Returns
+    -------
+    ndarray of shape (n_columns,)
+        From 0 to 1.
     """
-
-    power: float
-    limit: float | None
-    n_bins: int = 1
-    n_places: int | None = None
-    needs_labels = True
-
-    def measure(self, rows: Features, labels: Any, weights: Weights) -> ClassMoments:
-        """Return the sums of these rows, each value a whole number."""
-        n_rows = int(weights.sum())
-        classes, codes = np.unique(labels, return_inverse=True)
-        d = rows.shape[1]
-        dtype: Any = np.int64 if n_rows <= MAX_WEIGHT else object
-        sums, squares = np.zeros((classes.size, d), dtype), np.zeros((classes.size, d), dtype)
-        fourth, count = np.zeros(d, dtype), np.zeros(classes.size, np.int64)
-        np.add.at(count, codes, weights)
-        order = np.argsort(codes, kind="stable")
-        for begin in range(0, len(order), ROWS_AT_ONCE):
-            some = order[begin : begin + ROWS_AT_ONCE]
-            if issparse(rows):
-                from scipy import sparse  # noqa: PLC0415 - those who only predict need none
-
-                members = sparse.csr_matrix(
-                    (weights[some], (codes[some], np.arange(some.size))), (classes.size, some.size)
-                )
-                there = rows[some].astype(bool).astype(np.int64)
-                counted = (members @ there).toarray()
-                sums += counted
-                squares += counted
-                fourth += counted.sum(axis=0)
-                continue
-            q = self._whole(rows[some])
-            weight = weights[some, None].astype(dtype)
-            first, starts = np.unique(codes[some], return_index=True)
-            q2 = q * q
-            sums[first] += np.add.reduceat(weight * q, starts, axis=0)
-            squares[first] += np.add.reduceat(weight * q2, starts, axis=0)
-            fourth += (weight * (q2 * q2)).sum(axis=0)
-        parts = zip(classes.tolist(), count.tolist(), sums, squares, strict=True)
-        return ClassMoments(n_rows, {label: (n, x, x2) for label, n, x, x2 in parts}, fourth)
-
-    def in_rows(self, measured: ClassMoments, per_row: int) -> ClassMoments:
-        """Return the sums with the weight of one row."""
-        return replace(measured, per_row=per_row)
-
-    def _whole(self, rows: Array) -> Array:
-        """Return the values as whole numbers of limited size; a missing one counts as 0, the mean."""
-        if self.limit is None:
-            return np.asarray(rows != 0, np.int64)
-        scaled = rows * np.float32(LEVELS / self.limit)
-        scaled = np.rint(np.clip(np.where(np.isnan(scaled), np.float32(0), scaled), -LEVELS, LEVELS))
-        return np.asarray(scaled, np.int64)
-
-    def fit(self, n_inputs: int, measured: ClassMoments) -> Relevance:
-        """Return the step: the larger share to the power, the largest weight 1; all 1 where no column tells a thing."""
-        n_places = self.n_bins if self.n_places is None else self.n_places
-        weights = np.sqrt(measured.beyond_chance(self.n_bins, n_places)) ** self.power
-        if not weights.max(initial=0.0) > 0:
-            return Relevance(np.ones(n_inputs, np.float32))
-        weights = np.rint(weights / weights.max() * GRAIN) / GRAIN
-        return Relevance(weights.astype(np.float32))
+    (values, squares), n_classes = _shares_between(sample, limit)
+    n, spare = sample.n_measured, n_classes - 1
+    # of uninformative columns, n times the share has this mean, and twice it as variance
+    share, chance = np.maximum(values, squares), spare / n
+    if n_bins == 1:
+        chance += DEVIATIONS * math.sqrt(2 * spare) / n
+    if chance >= 1:
+        return np.zeros_like(share)
+    beyond = np.clip((share - chance) / (1 - chance), 0.0, 1.0)
+    told, free, n_told = share, spare, 2 * share.size  # values and squares
+    if n_bins > 1:
+        free = spare * (n_bins - 1)  # the bins of a row add up to one
+        least = (free + BINNED_DEVIATIONS * math.sqrt(2 * free)) / n
+        told = np.add.accumulate(values.reshape(-1, n_places)[:, :n_bins], axis=1)[:, -1]
+        n_told = told.size
+        beyond[np.repeat(told <= least, n_places)] = 0.0
+    if told.max(initial=0.0) * n <= most_by_chance(free, n_told):
+        return np.zeros_like(share)
+    return beyond
 
 
-def _sum(a: Array, b: Array, n_rows: int) -> Array:
-    """Return the sum, in whole numbers of any size where there are too many rows for 64 bits."""
-    return a + b if n_rows <= MAX_WEIGHT else a.astype(object) + b.astype(object)
+def _shares_between(sample: Sample, limit: float | None) -> tuple[tuple[Array, Array], int]:
+    """Return the shares of variance between classes, of the columns and of their squares, and the number of classes."""
+    n_classes, codes = sample.class_codes()
+    members = np.bincount(codes, sample.weights, minlength=n_classes)
+    first, second, fourth = _class_sums(sample, codes, n_classes, limit)
+    n = members.sum()
+    shares = []
+    for sums, total_squares in ((first, second.sum(axis=0)), (second, fourth)):
+        between = (sums * (sums / members[:, None])).sum(axis=0)
+        mean_part = sums.sum(axis=0) ** 2 / n
+        spread = total_squares - mean_part
+        is_spread = spread > 1e-9 * np.maximum(mean_part, 1.0)
+        shares.append(np.where(is_spread, (between - mean_part) / np.where(is_spread, spread, 1.0), 0.0))
+    return (shares[0], shares[1]), int((members > 0).sum())
 
 
-def _exact_total(parts: list[Array]) -> Array:
-    """Return the sum of whole numbers."""
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+def _class_sums(sample: Sample, codes: Array, n_classes: int, limit: float | None) -> tuple[Array, Array, Array]:
+    """Return sums of values and of squares by class, and of fourth powers; values are whole numbers of limited size."""
+    rows, weights = sample.rows, sample.weights
+    if issparse(rows):
+        from scipy import sparse  # noqa: PLC0415 - those who only predict need none
+
+        of_class = sparse.csr_matrix((weights, (codes, np.arange(codes.size))), (n_classes, codes.size))
+        there = (of_class @ rows.astype(bool).astype(np.float64)).toarray()
+        return there, there, there.sum(axis=0)
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(n_classes))
+    n_columns = rows.shape[1]
+    first, second, fourth = np.empty((n_classes, n_columns)), np.empty((n_classes, n_columns)), np.empty(n_columns)
+    for begin in range(0, n_columns, COLUMNS_AT_ONCE):
+        some = slice(begin, begin + COLUMNS_AT_ONCE)
+        values, weight = _whole(rows[:, some], limit)[order], weights[order, None]
+        squares = values * values
+        first[:, some] = np.add.reduceat(weight * values, starts, axis=0)
+        second[:, some] = np.add.reduceat(weight * squares, starts, axis=0)
+        fourth[some] = np.add.reduce(weight * (squares * squares), axis=0)
+    return first, second, fourth
+
+
+def _whole(rows: Array, limit: float | None) -> Array:
+    """Return the values as whole numbers of limited size; a missing one counts as 0, the mean."""
+    if limit is None:
+        return np.asarray(rows != 0, np.float64)
+    scaled = np.asarray(rows, np.float32) * np.float32(LEVELS / limit)
+    scaled = np.rint(np.clip(np.where(np.isnan(scaled), np.float32(0), scaled), -LEVELS, LEVELS))
+    return np.asarray(scaled, np.float64)

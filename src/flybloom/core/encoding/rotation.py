@@ -7,19 +7,18 @@ between machines; so it is found once, rounded, and kept in the model and its fi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Features, Weights
-from flybloom.core.encoding.step import Plan, Step
+from flybloom._internal.typing import Array, Features
+from flybloom.core.encoding.step import Step
+from flybloom.core.sketch import Sample
 
 UNIT = 2**8  # whole numbers to one unit of a row
 LARGEST = 2**12  # of a row: 16 units; beyond, values are cut off
 GRAIN = 2**18  # whole numbers to one of the rotation; 2**12 * 2**18 * 2**22 columns stay below 2**53
-MAX_WEIGHT = 2**29  # LARGEST**2 * MAX_WEIGHT = 2**53: rows that one product may hold
-ROWS_AT_ONCE = 4096
+MAX_WEIGHT = 2**29  # LARGEST**2 * MAX_WEIGHT = 2**53: what a sum of products may hold exactly
 
 
 class Rotation(Step):
@@ -31,6 +30,19 @@ class Rotation(Step):
     def __init__(self, matrix: Array) -> None:
         self.matrix = matrix  # float32, of shape (columns, components), multiples of 1 / GRAIN
         self._factor = matrix.astype(np.float64) * GRAIN
+
+    @classmethod
+    def fit(cls, sample: Sample, n_components: int) -> Self:
+        """Return the step: the components of largest variance first, the largest entry of each positive."""
+        from scipy import linalg  # noqa: PLC0415 - those who only predict need none
+
+        n_inputs = sample.rows.shape[1]
+        n = min(n_components, n_inputs)
+        _, vectors = linalg.eigh(covariance(sample), subset_by_index=[n_inputs - n, n_inputs - 1])
+        vectors = vectors[:, ::-1]
+        largest = np.abs(vectors).argmax(axis=0)
+        vectors = vectors * np.where(vectors[largest, np.arange(n)] < 0, -1.0, 1.0)
+        return cls(np.ascontiguousarray(np.rint(vectors * GRAIN) / GRAIN, np.float32))
 
     def apply(self, rows: Features) -> Array:
         """Return the components of rows."""
@@ -79,59 +91,20 @@ class Rotation(Step):
         return np.asarray(shares @ (squares / np.maximum(squares.sum(axis=0), 1e-300)).T)
 
 
-@dataclass
-class Products:
-    """Whole-number sums of rows and of the products of each two columns; those of parts add up."""
-
-    n_rows: int
-    sums: Array
-    products: Array
-
-    def __add__(self, other: Products) -> Products:
-        """Return the sums of both sets of rows together."""
-        n_rows = self.n_rows + other.n_rows
-        if n_rows < 2**62 // LARGEST**2:
-            return Products(n_rows, self.sums + other.sums, self.products + other.products)
-        parts = (self.sums, other.sums, self.products, other.products)
-        a, b, c, d = (part.astype(object) for part in parts)  # whole numbers of any size
-        return Products(n_rows, a + b, c + d)
-
-    def covariance(self) -> Array:
-        """Return the covariance of the columns."""
-        mean = self.sums.astype(float) / self.n_rows
-        return self.products.astype(float) / self.n_rows - np.outer(mean, mean)
+def covariance(sample: Sample) -> Array:
+    """Return the covariance of the columns, from sums of whole numbers that are exact in any order."""
+    rows, weights = whole(sample.rows), whole_weights(sample.weights)
+    weighted = rows * weights[:, None]
+    n = weights.sum()
+    mean = weighted.sum(axis=0) / n
+    return np.asarray(rows.T @ weighted / n - np.outer(mean, mean))
 
 
-class RotationPlan(Plan):
-    """Takes the rotation from the exact covariance of the columns."""
-
-    def __init__(self, n_components: int) -> None:
-        self.n_components = n_components
-
-    def measure(self, rows: Features, labels: Any, weights: Weights) -> Products:  # noqa: ARG002
-        """Return the sums of products of these rows."""
-        d = rows.shape[1]
-        n_rows = int(weights.sum())
-        dtype: Any = np.int64 if n_rows < 2**62 // LARGEST**2 else object
-        sums, products = np.zeros(d, dtype), np.zeros((d, d), dtype)
-        step = max(1, min(ROWS_AT_ONCE, MAX_WEIGHT // max(1, int(weights.max(initial=1)))))
-        for begin in range(0, rows.shape[0], step):
-            q, weight = whole(rows[begin : begin + step]), weights[begin : begin + step]
-            weighted = q if (weight == 1).all() else q * weight[:, None]
-            sums += weighted.sum(axis=0).astype(np.int64)
-            products += (q.T @ weighted).astype(np.int64)  # exact
-        return Products(n_rows, sums, products)
-
-    def fit(self, n_inputs: int, measured: Products) -> Rotation:
-        """Return the step: the components of largest variance first, the largest entry of each positive."""
-        from scipy import linalg  # noqa: PLC0415 - those who only predict need none
-
-        n = min(self.n_components, n_inputs)
-        _, vectors = linalg.eigh(measured.covariance(), subset_by_index=[n_inputs - n, n_inputs - 1])
-        vectors = vectors[:, ::-1]
-        largest = np.abs(vectors).argmax(axis=0)
-        vectors = vectors * np.where(vectors[largest, np.arange(n)] < 0, -1.0, 1.0)
-        return Rotation(np.ascontiguousarray(np.rint(vectors * GRAIN) / GRAIN, np.float32))
+def whole_weights(weights: Array) -> Array:
+    """Return weights as whole numbers of limited sum: as they are if they are such, else in proportion."""
+    if weights.sum() <= MAX_WEIGHT and (weights == np.rint(weights)).all():
+        return weights
+    return np.asarray(np.maximum(1.0, np.rint(weights * (MAX_WEIGHT / 2 / weights.sum()))))
 
 
 def whole(rows: Features) -> Array:

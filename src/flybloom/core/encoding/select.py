@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 
 from flybloom._internal.typing import Array, Features
-from flybloom.core.encoding.step import Plan, Step
+from flybloom.core.encoding.step import Step
 
 
 class Select(Step):
@@ -27,6 +26,17 @@ class Select(Step):
 
     def __init__(self, columns: tuple[int, ...], n_inputs: int) -> None:
         self.columns, self.n_inputs = np.array(columns), n_inputs
+
+    @classmethod
+    def fit(cls, n_inputs: int, columns: tuple[int, ...]) -> Self:
+        """Return the step, if there are these columns."""
+        if columns[-1] >= n_inputs:
+            msg = (
+                f"The 'columns' parameter of Encoding must be below the number of columns, {n_inputs}. "
+                f"Got {columns[-1]} instead."
+            )
+            raise ValueError(msg)
+        return cls(columns, n_inputs)
 
     def apply(self, rows: Features) -> Features:
         """Return these columns."""
@@ -62,24 +72,6 @@ class Select(Step):
             msg = "the columns that it selects are not ascending numbers of columns"
             raise ValueError(msg)
         return cls(tuple(columns), n_inputs)
-
-
-@dataclass(frozen=True)
-class SelectPlan(Plan):
-    """Selects columns that were chosen beforehand."""
-
-    columns: tuple[int, ...]
-    needs_rows = False
-
-    def fit(self, n_inputs: int, measured: None) -> Select:  # noqa: ARG002
-        """Return the step."""
-        if self.columns[-1] >= n_inputs:
-            msg = (
-                f"The 'columns' parameter of Encoding must be below the number of columns, {n_inputs}. "
-                f"Got {self.columns[-1]} instead."
-            )
-            raise ValueError(msg)
-        return Select(self.columns, n_inputs)
 
 
 def are_columns(numbers: Any) -> bool:

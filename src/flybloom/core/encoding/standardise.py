@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Features, Weights
-from flybloom.core.encoding.moments import ColumnMoments, column_moments
-from flybloom.core.encoding.row_sample import RowSample, row_sample
-from flybloom.core.encoding.step import Plan, Step, exactly
+from flybloom._internal.typing import Array, Features
+from flybloom.core.encoding.spread import coarse_centers, coarse_scales, moments_of
+from flybloom.core.encoding.step import Step, exactly
+from flybloom.core.sketch import Sample
 
 MAX_PLAIN_CENTER = 2.0**969  # less than half a step of the largest floats: what is within their range stays there
 FAR_PART = 200  # one of so many values may be far out, at either end
 INFLATED = 8.0  # how many times the deviation of the others makes them outliers, not tails
+SORTED_ROWS = 1024  # of the sample, in which outliers are looked for
 
 
 class Standardise(Step):
@@ -30,6 +30,25 @@ class Standardise(Step):
         self.clip = clip
         self._factor = None if scale is None else 1.0 / scale
         self._large = np.flatnonzero(np.abs(center) > MAX_PLAIN_CENTER)
+
+    @classmethod
+    def fit(cls, sample: Sample, scaling: str, clip: float = math.inf) -> Self:
+        """Return the step: no scale for "center", the largest deviation for "common", one for each column else.
+
+        A few values that are very far out would make a scale at which all others look alike. Where values are clipped
+        in units of the deviation of their column, such a column has the deviation of the values without them.
+        """
+        center, deviations = moments_of(sample.rows, sample.weights)
+        if scaling == "center":
+            return cls(coarse_centers(center, coarse_scales(deviations)), None, clip)
+        if scaling == "common":
+            deviations = np.full_like(deviations, deviations.max(initial=0.0))
+        elif clip < math.inf:
+            is_apart, means, without = _clipped_moments(sample.first(SORTED_ROWS))
+            is_inflated = is_apart & (deviations / INFLATED > without)
+            center[is_inflated], deviations[is_inflated] = means[is_inflated], without[is_inflated]
+        scale = coarse_scales(deviations)
+        return cls(coarse_centers(center, scale), scale, clip)
 
     def apply(self, rows: Features) -> Array:
         """Return the rows scaled."""
@@ -89,73 +108,23 @@ class Standardise(Step):
         return fields if self.clip == math.inf else {**fields, "clip_": self.clip}
 
 
-@dataclass
-class Spread:
-    """What rows say of the spread of columns: exact moments, and a sample where outliers are looked for."""
-
-    moments: ColumnMoments
-    sample: RowSample | None
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows, each as often as its weight says."""
-        return self.moments.n_rows
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether values are missing."""
-        return self.moments.missing is not None and bool(self.moments.missing.any())
-
-    def __add__(self, other: Spread) -> Spread:
-        """Return the spread of both sets of rows together."""
-        if self.sample is None or other.sample is None:
-            return Spread(self.moments + other.moments, None)
-        return Spread(self.moments + other.moments, self.sample + other.sample)
-
-
-@dataclass(frozen=True)
-class StandardisePlan(Plan):
-    """Takes centre and scale from the exact moments of the columns.
-
-    A few values that are very far out would make a scale at which all others look alike. Where values are clipped in
-    units of the deviation of their column, such a column has the moments of a sample, cut off where the outliers begin.
-
-    Parameters
-    ----------
-    scaling : {"center", "common", "standard"}
-        Whether there is no scale, the largest deviation for all columns, or the deviation of each.
-    clip : float
-        Where values are cut off, in units of the scale.
-    """
-
-    scaling: str
-    clip: float = math.inf
-
-    def measure(self, rows: Features, labels: Any, weights: Weights) -> Spread:  # noqa: ARG002
-        """Return the moments of the columns, and a sample of the rows if it is needed."""
-        looks_for_outliers = self.scaling == "standard" and self.clip < math.inf
-        return Spread(column_moments(rows, weights), row_sample(rows, weights) if looks_for_outliers else None)
-
-    def fit(self, n_inputs: int, measured: Spread) -> Standardise:  # noqa: ARG002
-        """Return the step."""
-        moments = measured.moments
-        if self.scaling == "center":
-            return Standardise(moments.means(), None, self.clip)
-        center, scale = moments.means(), moments.deviations()
-        if self.scaling == "common":
-            is_constant = moments.are_constant()
-            scale[:] = scale[~is_constant].max() if not is_constant.all() else 1.0
-        if measured.sample is not None:
-            is_inflated, bulk = _inflated(scale, measured.sample)
-            center[is_inflated], scale[is_inflated] = bulk.means()[is_inflated], bulk.deviations()[is_inflated]
-        return Standardise(center, scale, self.clip)
-
-
-def _inflated(scale: Array, sample: RowSample) -> tuple[Array, ColumnMoments]:
-    """Return which deviations come from outliers, and the moments of a sample without these.
+def _clipped_moments(sample: Sample) -> tuple[Array, Array, Array]:
+    """Return where outliers can be looked for, and mean and deviation of each column without them.
 
     Columns of which half of the values are one and the same are left alone: what is rare there is no outlier.
     """
-    bulk = column_moments(np.clip(sample.rows, *sample.bounds(FAR_PART)), sample.weights)
-    low, high = sample.bounds(4)
-    return (low < high) & (scale / INFLATED > bulk.deviations()), bulk  # a product might be beyond the largest float
+    values, weights = np.asarray(sample.rows, np.float64), sample.weights
+    order = np.argsort(values, axis=0, kind="stable")  # missing values come last
+    sorted_values = np.take_along_axis(values, order, axis=0)
+    upto = np.cumsum(np.where(np.isnan(sorted_values), 0.0, weights[order]), axis=0)
+    bounds = [_bounds(sorted_values, upto, part) for part in (FAR_PART, 4)]
+    (far_low, far_high), (low, high) = bounds
+    return low < high, *moments_of(np.clip(values, far_low, far_high), weights)
+
+
+def _bounds(values: Array, upto: Array, part: int) -> tuple[Array, Array]:
+    """Return between what the values of each column are, but for one of `part` at either end; NaN without any."""
+    total = upto[-1]
+    low, high = (upto > total / part).argmax(axis=0), (total - upto <= total / part).argmax(axis=0)
+    columns = np.arange(values.shape[1])
+    return values[low, columns], values[high, columns]

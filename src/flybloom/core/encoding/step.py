@@ -1,4 +1,4 @@
-"""A step of an encoder, and the plan of a step that has not been fitted yet."""
+"""A step of an encoder: a pure function of a row, fitted once to a sample of the rows."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Features, Weights
+from flybloom._internal.typing import Array, Features
 
 
 class Step(ABC):
     """A pure function of a row, fixed once.
 
-    A new step is one file: a `Step` that is applied, saved and compared, and a `Plan` that fits it. It becomes known by
-    an entry in `encoder.STEPS`, and reachable by one in `encoding.Encoding`.
+    A new step is one file: a class that is fitted to a `Sample` of rows (a class method `fit`), applied, saved and
+    compared. It becomes known by an entry in `encoder.STEPS`, and reachable by one in `encoding.Encoding`.
     """
 
     kind: ClassVar[str]
@@ -61,25 +61,6 @@ class Step(ABC):
     def fields(self) -> dict[str, Any]:
         """Return what tells this step from others, as JSON: different steps have different fields."""
         return {self.kind: {**self.facts(), **{name: exactly(values) for name, values in self.arrays().items()}}}
-
-
-class Plan(ABC):
-    """A step that is to be fitted, from sums over rows that add up: over blocks, threads and machines alike."""
-
-    needs_rows: ClassVar[bool] = True
-    needs_labels: ClassVar[bool] = False
-
-    def measure(self, rows: Features, labels: Any, weights: Weights) -> Any:
-        """Return what these rows, encoded by the steps before, add to the sums."""
-        raise NotImplementedError
-
-    def in_rows(self, measured: Any, per_row: int) -> Any:  # noqa: ARG002
-        """Return sums that know how many units of weight a row is; it matters to few, because most are ratios."""
-        return measured
-
-    @abstractmethod
-    def fit(self, n_inputs: int, measured: Any) -> Step:
-        """Return the step for the sums over all rows; None where it needs none."""
 
 
 def exactly(values: Array) -> list[str]:

@@ -1,24 +1,23 @@
 """The columns of a table as numbers that mean something: categories as a column each, dates as their parts.
 
-Cells come as `_internal.cells` has them: categories as fingerprints, dates as seconds. Which categories there are is
-counted, exactly and in bounded memory.
+Cells come as `_internal.cells` has them: categories as fingerprints, dates as seconds. The categories are those of the
+sample that the step is fitted to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, ClassVar, NamedTuple, NoReturn, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 
 from flybloom._internal.cells import CATEGORY, DATE, KINDS, NUMBER
-from flybloom._internal.typing import Array, Features, Weights
-from flybloom.core.encoding.step import Plan, Step
+from flybloom._internal.typing import Array, Features
+from flybloom.core.encoding.step import Step
+from flybloom.core.sketch import Sample
 
 MAX_CATEGORIES = 30  # columns that a column of categories becomes, at most, unless somebody says otherwise
-MAX_COUNTED = 2**16  # different values of a column that are counted; of more, those with the least fingerprints
 DAY = 86400
 FAR = 1e8  # days, beyond all calendars
 PARTS = ("time", "year", "week", "day")
@@ -94,6 +93,13 @@ class Table(Step):
         self.columns = columns
         self._starts = np.concatenate([[0], np.cumsum([column.n_outputs for column in columns])]).astype(np.intp)
 
+    @classmethod
+    def fit(cls, sample: Sample, kinds: tuple[str, ...], max_categories: int) -> Self:
+        """Return the step for columns of these kinds; a column of categories becomes at most so many."""
+        rows = np.asarray(sample.rows, np.float64)
+        fitted = [_FITS[kind](rows[:, j], sample.weights, max_categories) for j, kind in enumerate(kinds)]
+        return cls(tuple(fitted))
+
     @property
     def kinds(self) -> tuple[str, ...]:
         """What the columns are."""
@@ -160,100 +166,30 @@ class Table(Step):
         return {name: text for name, text in texts.items() if text is not None}
 
 
-@dataclass
-class TableSums:
-    """What rows say of the columns: how often each category came, and between what the parts of dates are."""
-
-    n_rows: int
-    columns: list[Any]  # a ValueCounts, ranges of dates, or None for numbers
-
-    def __add__(self, other: TableSums) -> TableSums:
-        """Return the sums of both sets of rows together."""
-        both = zip(self.columns, other.columns, strict=True)
-        return TableSums(self.n_rows + other.n_rows, [None if a is None else a + b for a, b in both])
-
-
-@dataclass
-class ValueCounts:
-    """How often different values came. Of too many, those with the least fingerprints are kept, each with its count.
-
-    What is kept of all rows was kept of each part of them, so that no order of the rows matters.
-    """
-
-    codes: Array
-    counts: Array
-
-    def __add__(self, other: ValueCounts) -> ValueCounts:
-        """Return the counts of both sets of rows together."""
-        return counted(np.concatenate([self.codes, other.codes]), np.concatenate([self.counts, other.counts]))
-
-    def most(self, n: int) -> Categories:
-        """Return as many categories as go into so many columns; values that come equally often by fingerprint."""
-        if self.codes.size <= n:
-            return Categories(self.codes, self.codes[:0])
-        order = np.lexsort([self.codes, -self.counts])
-        common, rare = order[: n - 1], order[n - 1 :]
-        return Categories(np.sort(self.codes[common]), np.sort(self.codes[rare]))
+def _categories(cells: Array, weights: Array, most: int) -> Categories:
+    """Return the categories of a column, of which the most frequent have a column each; ties by fingerprint."""
+    is_known = ~np.isnan(cells)
+    codes, which = np.unique(cells[is_known], return_inverse=True)
+    if codes.size <= most:
+        return Categories(codes, codes[:0])
+    counts = np.bincount(which, weights[is_known], minlength=codes.size)
+    order = np.lexsort([codes, -counts])
+    common, rare = order[: most - 1], order[most - 1 :]
+    return Categories(np.sort(codes[common]), np.sort(codes[rare]))
 
 
-@dataclass
-class DateRanges:
-    """The least and the largest value of each part of dates; none where there was no date."""
-
-    low: Array
-    high: Array
-
-    def __add__(self, other: DateRanges) -> DateRanges:
-        """Return the ranges of both sets of rows together."""
-        return DateRanges(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
-
-    def parts(self) -> Dates:
-        """Return the parts that differ; the time itself if none does."""
-        found = tuple(part for part, low, high in zip(PARTS, self.low, self.high, strict=True) if low < high)
-        return Dates(found or PARTS[:1])
+def _dates(cells: Array, weights: Array, most: int) -> Dates:  # noqa: ARG001
+    """Return the parts of dates that differ, whole days of a cycle; the time itself if none does."""
+    cells = cells[np.isfinite(cells)]
+    places = date_parts(cells)
+    values = [cells, np.floor(places["year"]), np.floor(places["week"]), places["day"]]
+    found = tuple(part for part, some in zip(PARTS, values, strict=True) if some.size and some.min() < some.max())
+    return Dates(found or PARTS[:1])
 
 
-class TablePlan(Plan):
-    """Counts categories, and looks which parts of dates differ.
-
-    Parameters
-    ----------
-    kinds : tuple of str
-        What the columns are.
-    max_categories : int
-        How many columns a column of categories may become; its rare values share the last one.
-    """
-
-    needs_rows: ClassVar[bool] = True
-
-    def __init__(self, kinds: tuple[str, ...], max_categories: int) -> None:
-        self.kinds, self.max_categories = kinds, max_categories
-
-    def measure(self, rows: Features, labels: Any, weights: Weights) -> TableSums:  # noqa: ARG002
-        """Return what these rows add; those of weight 0 say nothing."""
-        counts = weights > 0
-        some, weights = np.asarray(rows, np.float64)[counts], weights[counts]
-        columns = [_MEASURES[kind](some[:, j], weights) for j, kind in enumerate(self.kinds)]
-        return TableSums(int(weights.sum()), columns)
-
-    def fit(self, n_inputs: int, measured: TableSums) -> Table:  # noqa: ARG002
-        """Return the step."""
-        columns: list[Column] = []
-        for found in measured.columns:
-            if isinstance(found, ValueCounts):
-                columns.append(found.most(self.max_categories))
-            else:
-                columns.append(Plain() if found is None else found.parts())
-        return Table(tuple(columns))
-
-
-def counted(codes: Array, weights: Array) -> ValueCounts:
-    """Return how often each value came; NaN is none."""
-    is_known = ~np.isnan(codes)
-    values, which = np.unique(codes[is_known], return_inverse=True)
-    counts = np.zeros(values.size, np.int64)
-    np.add.at(counts, which, weights[is_known])
-    return ValueCounts(values[:MAX_COUNTED], counts[:MAX_COUNTED])
+def _number(cells: Array, weights: Array, most: int) -> Plain:  # noqa: ARG001
+    """Return a column that stays as it is."""
+    return Plain()
 
 
 def date_parts(seconds: Array) -> dict[str, Array]:
@@ -266,20 +202,7 @@ def date_parts(seconds: Array) -> dict[str, Array]:
     return {"year": since_new_year + of_day, "week": (days + 3) % 7 + of_day, "day": of_day}
 
 
-def _measured_dates(cells: Array, weights: Weights) -> DateRanges:  # noqa: ARG001
-    """Return the ranges of the parts; a cycle of days is looked at by whole days."""
-    cells = cells[np.isfinite(cells)]
-    places = date_parts(cells)
-    parts = [cells, np.floor(places["year"]), np.floor(places["week"]), places["day"]]
-    low = np.array([values.min(initial=np.inf) for values in parts])
-    return DateRanges(low, np.array([values.max(initial=-np.inf) for values in parts]))
-
-
-def _nothing(cells: Array, weights: Weights) -> None:
-    """Return nothing: numbers stay as they are."""
-
-
-_MEASURES: dict[str, Callable[[Array, Weights], Any]] = {NUMBER: _nothing, CATEGORY: counted, DATE: _measured_dates}
+_FITS: dict[str, Callable[[Array, Array, int], Column]] = {NUMBER: _number, CATEGORY: _categories, DATE: _dates}
 _KIND_OF: dict[type, str] = {Plain: NUMBER, Categories: CATEGORY, Dates: DATE}
 _FACTS: dict[type, Callable[[Any], dict[str, Any]]] = {
     Plain: lambda _: {"kind": NUMBER},

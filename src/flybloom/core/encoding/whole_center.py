@@ -6,9 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Features, Weights
-from flybloom.core.encoding.moments import ColumnMoments, column_moments
-from flybloom.core.encoding.step import Plan, Step
+from flybloom._internal.typing import Array, Features
+from flybloom.core.encoding.spread import means_of
+from flybloom.core.encoding.step import Step
+from flybloom.core.sketch import Sample
 
 LARGEST = 2**52  # of centres and of whole numbers: their differences are exact, in int64 and in float64
 TYPES = (np.int16, np.int32)  # of differences, where they suffice
@@ -23,6 +24,18 @@ class WholeCenter(Step):
     def __init__(self, center: Array) -> None:
         self.center = center
         self._range = (int(center.min(initial=0)), int(center.max(initial=0)))
+
+    @classmethod
+    def fit(cls, sample: Sample) -> Self:
+        """Return the step; ValueError where means are too large to be rounded to a whole number that is one."""
+        center = np.rint(means_of(sample))
+        if np.abs(center).max(initial=0) > LARGEST:
+            msg = (
+                f"Means are rounded to whole numbers up to 2**52. Got {center[np.abs(center).argmax()]:g} instead. "
+                "Scale the data, or use the encoding 'center'."
+            )
+            raise ValueError(msg)
+        return cls(center.astype(np.int64))
 
     def apply(self, rows: Features) -> Features:
         """Return the rows less the centres, in a type that holds every difference."""
@@ -66,25 +79,6 @@ class WholeCenter(Step):
             msg = "its whole-number centres are not whole, or beyond 2**52"
             raise ValueError(msg)
         return cls(center.astype(np.int64))
-
-
-class WholeCenterPlan(Plan):
-    """Takes the centres from the exact means of the columns."""
-
-    def measure(self, rows: Features, labels: Any, weights: Weights) -> ColumnMoments:  # noqa: ARG002
-        """Return the moments of the columns."""
-        return column_moments(rows, weights)
-
-    def fit(self, n_inputs: int, measured: ColumnMoments) -> WholeCenter:  # noqa: ARG002
-        """Return the step; ValueError where means are too large to be rounded to a whole number that is one."""
-        center = np.rint(measured.means())
-        if np.abs(center).max(initial=0) > LARGEST:
-            msg = (
-                f"Means are rounded to whole numbers up to 2**52. Got {center[np.abs(center).argmax()]:g} instead. "
-                "Scale the data, or use the encoding 'center'."
-            )
-            raise ValueError(msg)
-        return WholeCenter(center.astype(np.int64))
 
 
 def _range(rows: Features) -> tuple[int, int]:

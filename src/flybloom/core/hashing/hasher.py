@@ -207,9 +207,10 @@ class Hasher:
         found = _differences(self.fields, other.fields)
         if found:
             msg = (
-                f"Cannot {action}: the two models hash differently. These differ: {'; '.join(found)}. "
-                "Models add up if all learn with the same random_state, sizes, features and encoding: "
-                "use encoding='none' or one that was fitted beforehand, or start each from a copy of one model."
+                f"Cannot {action}: the two models hash differently. These differ: {'; '.join(found)}.\n"
+                "Models add up if they share encoding, sizes, features and seed. To learn parts of the data apart, "
+                "start each from one of them:\n"
+                "    b = a.like().partial_fit(X_b, y_b)"
             )
             raise IncompatibleHashError(msg)
 
@@ -233,6 +234,8 @@ def _difference(name: str, a: Any, b: Any) -> str:
         n_different = sum(x != y for x, y in zip(a, b, strict=True))
         first = next(i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y)
         return f"{name} (in {n_different} of {len(a)} features, first {_short(a[first])} and {_short(b[first])})"
+    if isinstance(a, dict) and isinstance(b, dict):
+        return f"{name} (fitted to other rows)"
     return f"{name} ({_short(a)} and {_short(b)})"
 
 
@@ -240,6 +243,8 @@ def _short(value: Any) -> str:
     """Return a value as a user would write it."""
     if isinstance(value, list):
         return f"{len(value)} values"
+    if value is None or isinstance(value, dict):
+        return "None" if value is None else "a fitted step"
     if isinstance(value, str) and value.lstrip("-").startswith("0x"):
         return f"{float.fromhex(value):.6g}"
     return repr(value)

@@ -1,4 +1,4 @@
-"""Learning from a source of any size: passes for the encoding, a pass that counts, and checkpoints in between."""
+"""Learning from a source of any size: a pass that sketches, a pass that counts, and checkpoints in between."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn, TypeVar
 
-import numpy as np
 from sklearn.base import clone
 
-from flybloom._internal.typing import Array
 from flybloom.blocks import Blocks, read_blocks
 from flybloom.blocks.source import BLOCK_ROWS
-from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.step import Plan
 from flybloom.core.recipe import Block, Learning, joined
+from flybloom.core.sketch import Sketch
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.estimators.learning.checkpoint import Checkpoint, identity_of
 from flybloom.exceptions import CheckpointError, SourceError
@@ -41,9 +38,10 @@ def train(
 ) -> Model:
     """Learn from a source of any size in bounded memory; the model equals one `fit` of all its rows, bit for bit.
 
-    If the model scales, the source is read twice: for the exact scaling, then to count. A model of no rows, such as
-    ``model - model``, keeps the scaling it has; parts of the data can so be learned apart and merged. If anything
-    fails, the model stays as it was.
+    The source is read at most twice: for a sketch of the rows, to which the encoding is fitted, then to count. It is
+    read once if the encoding needs no rows or was fitted beforehand. A model of no rows, such as ``model - model``,
+    keeps the encoding it has; parts of the data can so be learned apart and merged. If anything fails, the model stays
+    as it was.
 
     Parameters
     ----------
@@ -56,8 +54,7 @@ def train(
     features : iterable of str or None, default=None
         The columns of the features. None for all but the target.
     single_pass : bool, default=False
-        Whether to take the scaling from the first block and read the source only once, which is all that a stream
-        allows.
+        Whether to fit the encoding to the first block and read the source only once, which is all that a stream allows.
     block_rows : int, default=32768
         How many rows to read at once, at most.
     checkpoint : str, path-like or None, default=None
@@ -70,7 +67,7 @@ def train(
         Whether to go on from the checkpoint, if there is one. Killed at any moment and resumed, the training ends with
         the same model as if nothing had happened. Changed data or settings are refused.
     on_progress : callable or None, default=None
-        Called with what is going on, "scaling", "learning" or "judging", and a number of rows, after each block. If it
+        Called with what is going on, "sketching" or "learning", and a number of rows, after each block. If it
         raises, the training stops there, with a checkpoint if there is one.
 
     Returns
@@ -118,6 +115,7 @@ class _Training:
         self.model, self.session, self.blocks, self.saved = model, session, blocks, saved
         self.on_progress, self.single_pass = on_progress, single_pass
         self.is_anew = session.learned is None
+        self.sketch: Sketch | None = None
         self.n_done = 0  # rows learned
 
     def run(self) -> None:
@@ -129,6 +127,8 @@ class _Training:
                 self.blocks = self.blocks.with_schema(schema)
             with restored.reading_learned() as learned:
                 self.session.learned = learned
+            if self.model.is_tuned and not self.single_pass:
+                self._sketch()  # checkpoints hold no rows
         elif not self.single_pass:
             self._start()
             self._save()
@@ -136,17 +136,16 @@ class _Training:
         self._count()
         if self.n_done == 0:
             self._refuse_nothing()
-        if self.is_anew and not self.single_pass and self.model.needs_judging:
-            self._judge()
+        if self.is_anew:
+            self.session.tune(self.model, self.sketch)
         self._save()
 
     def _start(self) -> None:
-        """Fix how rows are hashed, from sums over all of them."""
+        """Fix how rows are hashed, from a sketch of all of them."""
         session = self.session
         if session.learned is not None:
             return
-        recipe = session.recipe
-        if not (recipe.encoding.needs_rows or recipe.sizes.needs_n_rows or self.blocks.schema().get("kinds")):
+        if not (session.recipe.needs_sketch or self.model.is_tuned or self.blocks.schema().get("kinds")):
             return
         if not self.blocks.can_repeat:
             msg = (
@@ -154,35 +153,26 @@ class _Training:
                 "Take it from the first block (single_pass=True, --single-pass), or use scaling='none'."
             )
             raise SourceError(msg)
-        first = next(iter(self.blocks), None)
-        if first is None:
+        session.start(self._sketch())
+
+    def _sketch(self) -> Sketch:
+        """Return the sketch of all rows."""
+        n_rows = 0
+        for block, n in self._checked(0, "sketching"):
+            part = self.session.sketch_of(block, n_rows)
+            self.sketch = part if self.sketch is None else self.sketch + part
+            n_rows += n
+        if self.sketch is None:
             self._refuse_nothing()
-        next(self._checked(0, "scaling"))  # tells the features, and refuses sparse rows
-        session.start(self._sums_of, self._n_rows() if recipe.sizes.needs_n_rows else None)
-        self._tune(None)
-
-    def _n_rows(self) -> int:
-        """Return the number of rows, counted if the source does not tell."""
-        known = self.blocks.n_rows()
-        return sum(len(block) for block in self.blocks) if known is None else known
-
-    def _sums_of(self, plan: Plan, encoder: Encoder) -> Any:
-        """Return the sums that a step is fitted to, over all blocks."""
-        total = None
-        for block, _ in self._checked(0, "scaling"):
-            measured = encoder.measure(plan, block.rows, block.labels, block.weights)
-            total = measured if total is None else total + measured
-        return total
+        return self.sketch
 
     def _count(self) -> None:
         """Learn the rows after those that are done."""
         for block, n_rows in self._warmed_up(self._checked(self.n_done, "learning")):
-            is_first = self.session.learned is None
-            self.session.start_with(block)
-            learned = self.session.learn(block)
-            if is_first:
-                needs_rows = self.single_pass and self.model.needs_judging
-                self._tune(self.model.judge(learned, block, 0) if needs_rows else None)
+            if self.session.learned is None:
+                self.sketch = self.session.sketch_of(block)
+                self.session.start(self.sketch)
+            self.session.learn(block)
             self.n_done += n_rows
             if self.saved is not None and self.saved.is_due(self.n_done):
                 self._save()
@@ -201,20 +191,6 @@ class _Training:
                 yield (block if len(first) == 1 else joined(first)), n_first
         if first and self.session.learned is None:
             yield (first[0] if len(first) == 1 else joined(first)), n_first
-
-    def _judge(self) -> None:
-        """Let the rows choose what is kept, in a pass of their own."""
-        learned, begin, judged = self.session.learned, 0, []
-        assert learned is not None  # noqa: S101 - rows were learned
-        for block, n_rows in self._checked(0, "judging"):
-            judged.append(self.model.judge(learned, block, begin))
-            begin += n_rows
-        self._tune(np.concatenate([part for part in judged if part is not None]))
-
-    def _tune(self, judged: Array | None) -> None:
-        """Keep what is chosen with rows at hand, if anything is."""
-        if self.model.is_tuned:
-            self.session.tune(self.model.tuned_to(judged))
 
     def _checked(self, begin: int, stage: str) -> Iterator[tuple[Block, int]]:
         """Give the blocks from a row on, checked, and tell of each when it is done with."""

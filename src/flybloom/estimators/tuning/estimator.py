@@ -22,7 +22,7 @@ from flybloom._internal.watched import is_watched
 from flybloom.core import _kernels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.weight_unit import AUTO, unit_for
-from flybloom.core.encoding.auto_encoding import Wanted, wanted_encoding
+from flybloom.core.encoding.choice import Wanted, wanted_encoding
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
@@ -45,7 +45,7 @@ from flybloom.estimators.tuning.held_out import Split, fold_splits, leave_one_ou
 from flybloom.estimators.tuning.results import cv_results
 from flybloom.estimators.tuning.search import Found, HashRows, Rows, Task, Way, search
 from flybloom.estimators.tuning.split_scores import known_novelty, make_scorer
-from flybloom.estimators.tuning.ways import fitting, hasher_of, winners_of
+from flybloom.estimators.tuning.ways import encoder_fitting, hasher_of, winners_of
 
 WORDS = frozenset({"auto", "paper"})
 WAYS = ("encoding", "signed")  # of which each value hashes all rows anew
@@ -608,14 +608,14 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         for encoding in encodings:
             shown = {"encoding": encoding} if self._names_encoding else {}
             wanted = self._wanted(encoding)
-            n_columns, encoder_of = fitting(wanted, type(self).__name__, X, y, features, weights, rows.unit)
+            encoder_of = encoder_fitting(wanted, X, y, features, weights, rows.unit)
             encoder = encoder_of(weights)
             apart = None
             if self._sees_labels(encoder, encoding):
                 apart = [encoder_of(split.weights(weights)) for split in splits]
             readout = resolved_readout(self.readout, wanted, encoder)
             is_text = resolved_readout(AUTO, wanted, encoder) == BAYES
-            grid = candidates(self._checked_grid(), encoder.n_features, n_columns, readout, is_text=is_text)
+            grid = candidates(self._checked_grid(), encoder.n_features, encoder.n_outputs, readout, is_text=is_text)
             for sign in signs:
                 hash_rows = partial(winners_of, X, seed, bool(sign), self.n_jobs)
                 each: list[HashRows] | None = None if apart is None else [partial(hash_rows, own) for own in apart]

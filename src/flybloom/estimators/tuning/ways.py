@@ -3,44 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
-
-from scipy import sparse
 
 from flybloom._internal.typing import Array, Features, Weights, Winners
 from flybloom.core.counts.weight_unit import WeightUnit
-from flybloom.core.encoding.auto_encoding import Wanted
+from flybloom.core.encoding.choice import Auto, Wanted, fitted_encoder
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.step import Plan
+from flybloom.core.encoding.encoding import Encoding, Fitting
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.hashing.sizes import Sizes
-from flybloom.core.recipe import Recipe
+from flybloom.core.sketch import Sketch
 
 
-def fitting(
-    wanted: Wanted, owner: str, X: Features, y: Array, features: Encoder, weights: Weights, unit: WeightUnit
-) -> tuple[int, Callable[[Weights], Encoder]]:
-    """Return how many columns are hashed, and what fits an encoder to rows of given weights.
+def encoder_fitting(
+    wanted: Wanted, X: Features, y: Array, features: Encoder, weights: Weights, unit: WeightUnit
+) -> Callable[[Weights], Encoder]:
+    """Return what fits an encoder to rows of given weights.
 
-    A table and the shape of images see no labels: those of all rows are those of each fold, so that all have the same
-    columns.
+    The columns of a table and the choice of "auto" are those of all rows, so that the encoders of all folds have the
+    same columns.
     """
-    is_sparse = sparse.issparse(X)
-
-    def of_all(plan: Plan, encoder: Encoder) -> Any:
-        return encoder.measure(plan, X, y, weights)
-
-    table = wanted.tabled(features, of_all)
-    encoding = wanted.resolved(table, of_all, is_sparse=is_sparse)
-    recipe = Recipe(owner, encoding, Sizes(), signed=True, seed=0)
+    sample = Sketch.of(X, y, weights).sample(unit.per_row)
+    encoding: Encoding | Encoder
+    if isinstance(wanted, Auto):
+        table = Fitting.of(features, sample, wanted.max_categories)
+        assert table.sample is not None  # noqa: S101 - there are rows
+        encoding, features = wanted.choose(features.kinds is not None, table.sample), table.encoder
+    else:
+        encoding = wanted
+        if isinstance(wanted, Encoding):
+            features = Fitting.of(features, sample, wanted.max_categories).encoder
 
     def encoder_of(weights: Weights) -> Encoder:
-        def measured(plan: Plan, encoder: Encoder) -> Any:
-            return plan.in_rows(encoder.measure(plan, X, y, weights), unit.per_row)
+        return fitted_encoder(encoding, features, Sketch.of(X, y, weights).sample(unit.per_row))
 
-        return recipe.hasher(table, measured, is_sparse=is_sparse).encoder
-
-    return encoding.n_columns(table.n_outputs), encoder_of
+    return encoder_of
 
 
 def hasher_of(seed: int, signed: bool, encoder: Encoder, m: int, s: int, rho: int) -> Hasher:

@@ -1,0 +1,205 @@
+"""Which encoding a model uses: the one asked for, one chosen from a sample of the rows, or a fitted encoder."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from flybloom._internal.sparse import issparse
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.encoding import BESIDE, BINS, CLIP, RELEVANCE, ROTATION, Encoding, Fitting
+from flybloom.core.encoding.fill import MAX_FILLED
+from flybloom.core.encoding.image_shape import image_shape, possible_shapes
+from flybloom.core.encoding.neighbours import is_behind
+from flybloom.core.encoding.relevance import relevant_shares
+from flybloom.core.encoding.standardise import Standardise
+from flybloom.core.encoding.table import MAX_CATEGORIES
+from flybloom.core.sketch import Sample
+
+# The rule of "auto", chosen by measurement, see docs/encodings.md.
+MAX_BINNED = 30  # columns
+FINE_BINS, MAX_FINE = 7, 5  # very few columns have more bins each
+FEW_COLUMNS, FEW_RELEVANCE, MANY_RELEVANCE = 100, 0.4, 1.0  # of more columns, uninformative ones weigh less
+MAX_WEIGHED = 1024  # columns of sparse rows; more are words of texts, of which the relevance is not worth its noise
+MAX_SMALL_IMAGE = 512  # pixels; larger ones are worth windows
+MAX_ROTATED = 2048  # columns, because a covariance has as many rows and columns
+
+
+@dataclass(frozen=True)
+class Auto:
+    """An encoding that is chosen from a sample of the rows.
+
+    Parameters
+    ----------
+    uses_labels : bool
+        Whether there are labels, and they may be used.
+    max_categories : int
+        How many columns a column of categories becomes, at most.
+    for_pairs : bool, default=False
+        Whether it is for pairs, which have few components: columns of sparse rows are weighed however many there are,
+        and large images are seen through windows.
+    selects : bool, default=True
+        Whether labels may say which columns are left out, and whether the others become bins; not where each fold is to
+        have the same ones.
+    bias : float or None, default=None
+        For novelty, constant columns as a share of the features: distances matter there, so nothing is clipped.
+    """
+
+    uses_labels: bool
+    max_categories: int = MAX_CATEGORIES
+    for_pairs: bool = False
+    selects: bool = True
+    bias: float | None = None
+
+    takes_sparse = True
+    needs_rows = True
+    needs_labels = False
+
+    def choose(self, is_table: bool, sample: Sample) -> Encoding:
+        """Return the encoding for rows like these, whose columns are numbers.
+
+        Dense columns are standardised and clipped. Missing values in up to 100 columns are imputed; up to 30 columns
+        become 5 soft bins each (7 each of up to 5), with the column itself beside them, unless nearest neighbours in
+        the sample do better without; of more columns, the informative ones do if they are at most 30. Of rows that are
+        images, up to 2048 columns become their 50 leading principal components; pairs see more than 512 through
+        windows. Sparse rows are taken as they are. With labels, columns are weighed by their relevance, but not those
+        of images, nor more than 1024 of sparse rows.
+
+        Parameters
+        ----------
+        is_table : bool
+            Whether the columns were made of categories or dates, which no image has.
+        sample : Sample
+            Rows that stand for all of them.
+
+        Returns
+        -------
+        Encoding
+            The encoding.
+        """
+        n = sample.rows.shape[1]
+        if issparse(sample.rows):
+            is_weighed = self.uses_labels and (self.for_pairs or n <= MAX_WEIGHED)
+            return Encoding("none", relevance=RELEVANCE if is_weighed else 0.0)
+        if self.bias is not None:
+            return Encoding("standard", clip=math.inf, bias=self.bias)
+        may_be_image = not is_table and n > MAX_BINNED and next(possible_shapes(n), None) is not None
+        shape = image_shape(sample) if may_be_image else None
+        if shape is not None:
+            if self.for_pairs and n > MAX_SMALL_IMAGE:
+                return Encoding("standard", grid_shape=shape)
+            return Encoding("standard", rotation=ROTATION if n <= MAX_ROTATED else 0)
+        relevance = (FEW_RELEVANCE if n <= FEW_COLUMNS else MANY_RELEVANCE) if self.uses_labels else 0.0
+        fill = "none"
+        if n <= MAX_FILLED and np.isnan(sample.rows).any():
+            fill = "classes" if self.uses_labels else "rows"
+        plain = Encoding("standard", relevance=relevance)
+        columns = self._informative_columns(sample)
+        n_seen = n if columns is None else len(columns)
+        if n_seen > MAX_BINNED:
+            return replace(plain, fill=fill)
+        bins, relevance = FINE_BINS if n_seen <= MAX_FINE else BINS, min(relevance, FEW_RELEVANCE)
+        binned = Encoding(bins=bins, beside=BESIDE, relevance=relevance, columns=columns)
+        may_be_plain = n_seen > MAX_FINE and self.uses_labels and self.selects
+        is_plain = may_be_plain and is_behind(sample, binned, plain)
+        return replace(plain if is_plain else binned, fill=fill)
+
+    def _informative_columns(self, sample: Sample) -> tuple[int, ...] | None:
+        """Return the columns that are informative of the classes, where they are few among many; None for all."""
+        if not (self.uses_labels and self.selects and MAX_BINNED < sample.rows.shape[1] <= MAX_WEIGHED):
+            return None
+        scaled = sample.encoded(Standardise.fit(sample, "standard", CLIP).apply(sample.rows))
+        informative = np.flatnonzero(relevant_shares(scaled, CLIP, 1, 1))
+        return tuple(informative.tolist()) if 0 < informative.size <= MAX_BINNED else None
+
+
+Wanted = Encoding | Auto | Encoder
+"""What an estimator's parameters ask for; an `Encoder` was fitted beforehand."""
+
+
+def fitted_encoder(wanted: Wanted, features: Encoder, sample: Sample | None) -> Encoder:
+    """Return the encoder for rows with these features.
+
+    Parameters
+    ----------
+    wanted : Encoding, Auto or Encoder
+        What was asked for.
+    features : Encoder
+        The features, without steps.
+    sample : Sample or None
+        Rows that stand for all of them; None where nothing is fitted to rows.
+
+    Returns
+    -------
+    Encoder
+        The encoder, with the names of these features.
+    """
+    if isinstance(wanted, Encoder):
+        _require_same_features(wanted, features)
+        return wanted.named(features.names)
+    if isinstance(wanted, Encoding):
+        return wanted.fitted(features, sample)
+    assert sample is not None  # noqa: S101 - `needs_rows` says so
+    table = Fitting.of(features, sample, wanted.max_categories)
+    assert table.sample is not None  # noqa: S101
+    chosen = wanted.choose(features.kinds is not None, table.sample)
+    return replace(chosen, max_categories=wanted.max_categories).fitted(features, sample)
+
+
+def _require_same_features(encoder: Encoder, features: Encoder) -> None:
+    """Refuse rows of other columns than those that an encoder was fitted to."""
+    if features.kinds != encoder.kinds:
+        msg = (
+            f"The encoding was fitted to columns that are {_listed(encoder.kinds)}. Got "
+            f"{_listed(features.kinds)} instead. Fit it to rows of the same kind."
+        )
+        raise ValueError(msg)
+    if features.n_features != encoder.n_features:
+        msg = (
+            f"X has {features.n_features} features, but the encoding was fitted to {encoder.n_features}. "
+            "Fit it to rows of the same kind."
+        )
+        raise ValueError(msg)
+
+
+def wanted_encoding(
+    encoding: Any,
+    scaling: str | None,
+    *,
+    uses_labels: bool,
+    for_pairs: bool = False,
+    selects: bool = True,
+    bias: float | None = None,
+) -> Wanted:
+    """Return what the parameters `encoding` and `scaling` of an estimator ask for; only detectors have a `bias`."""
+    if scaling is not None:
+        return Encoding(scaling, clip=math.inf, bias=bias or 0.0)
+    if isinstance(encoding, Encoder):
+        return encoding
+    if isinstance(encoding, str):
+        first, _, rest = (part.strip() for part in encoding.partition("+"))
+        if first == "auto":
+            return Auto(uses_labels, _only_categories(rest, encoding), for_pairs, selects, bias)
+        encoding = Encoding.parse(encoding)
+    if bias and not encoding.bias and not encoding.bins and not encoding.rotation:
+        encoding = replace(encoding, bias=bias)
+    return encoding  # type: ignore[no-any-return]
+
+
+def _only_categories(words: str, text: str) -> int:
+    """Return how many categories "auto" may make columns of; nothing else goes with it."""
+    if not words:
+        return MAX_CATEGORIES
+    name, _, value = (part.strip() for part in words.partition("="))
+    if name != "categories" or not value.isdecimal():
+        msg = f"The encoding {text!r} is not known: only categories=30 goes with auto, as in 'auto+categories=50'."
+        raise ValueError(msg)
+    return Encoding(max_categories=int(value)).max_categories
+
+
+def _listed(kinds: tuple[str, ...] | None) -> str:
+    """Return what columns are."""
+    return "all numbers" if kinds is None else ", ".join(kinds)

@@ -1,0 +1,336 @@
+"""A bounded sample of the rows that a model has seen, the same for any order, blocks, threads and machines.
+
+A sketch keeps the distinct (row, label) pairs with the smallest hashes of their content, each with its multiplicity.
+What is kept of all rows was kept of each part of them, so the sketches of parts add up to that of the whole. While
+nothing had to be dropped (`is_all`), a sketch is the data itself, and rows can be taken out of it exactly.
+
+Encodings are chosen and fitted from it, and scores are calibrated with it; see docs/design.md for how K was chosen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flybloom._internal.sparse import issparse
+from flybloom._internal.typing import Array, Features, Weights
+from flybloom.core._kernels._choice import loops
+from flybloom.core._kernels._plain.content_hash import mixed_values
+from flybloom.core.counts.columns import codes_of, unite
+from flybloom.exceptions import NeverLearnedError
+
+MAX_ROWS = 8192  # distinct rows, the K of the design
+MAX_BYTES = 2**26  # of rows as float64: 8192 rows of 1024 columns, or 167 of 50 000
+MIN_OF_CLASS = 16  # rows of each class that are kept however many others there are
+ROWS_AT_ONCE = 1024  # bounds the float64 copies that are hashed
+SECOND = np.uint64(0x94D049BB133111EB)
+FIRST = np.uint64(0xBF58476D1CE4E5B9)
+ODD = np.uint64(0x9E3779B97F4A7C15)
+EVERYTHING = np.uint64(2**64 - 1)
+
+
+class Sample(NamedTuple):
+    """Rows that stand for all of them: what an encoding is chosen and fitted from."""
+
+    rows: Features
+    labels: Array | None
+    weights: Array  # how many rows each stands for, as float64
+    n_measured: float  # rows that were measured, copies included: how far chance goes
+
+    def first(self, n: int) -> Sample:
+        """Return a smaller sample: the rows with the smallest hashes."""
+        if self.rows.shape[0] <= n:
+            return self
+        labels = None if self.labels is None else self.labels[:n]
+        share = n / self.rows.shape[0]
+        return Sample(self.rows[:n], labels, self.weights[:n], self.n_measured * share)
+
+    def encoded(self, rows: Features) -> Sample:
+        """Return the same sample with its rows encoded."""
+        return self._replace(rows=rows)
+
+    def class_codes(self) -> tuple[int, Array]:
+        """Return the number of classes, and which of them each row is, in the order of the labels."""
+        assert self.labels is not None  # noqa: S101 - asked where there are labels
+        classes, codes = np.unique(self.labels, return_inverse=True)
+        return classes.size, codes.ravel()
+
+
+class _Part(NamedTuple):
+    """Distinct rows by ascending hash."""
+
+    hashes: Array
+    rows: Features
+    labels: Array | None
+    weights: Weights
+
+
+class Sketch:
+    """At most K distinct rows with labels and multiplicities, and the number of rows of each class.
+
+    Sketches are values: nothing changes one. Rows that were added one after the other are sorted in when first read.
+
+    Parameters
+    ----------
+    parts : list of _Part
+        The rows, in parts that may have rows in common.
+    bound : numpy.uint64
+        Every row that was seen and whose hash is at most this is kept.
+    classes : ndarray or None
+        The labels that were seen, sorted; None without labels.
+    totals : ndarray of int64
+        The number of rows of each class, multiplicities included; one number without labels.
+    """
+
+    def __init__(self, parts: list[_Part], bound: np.uint64, classes: Array | None, totals: Weights) -> None:
+        self._parts, self._bound, self.classes, self.totals = parts, bound, classes, totals
+
+    @staticmethod
+    def of(rows: Features, labels: Array | None, weights: Weights, *, by_class: bool = True) -> Sketch:
+        """Return the sketch of some rows, checked; labels that are no classes, such as positions, are only kept."""
+        classes, totals = None, np.array([weights.sum()], np.int64)
+        if labels is not None and by_class:
+            classes = np.unique(labels)
+            totals = np.zeros(classes.size, np.int64)
+            np.add.at(totals, codes_of(labels, classes), weights)
+        counts = np.flatnonzero(weights > 0)
+        hashes = content_hashes(rows, labels)
+        if counts.size < len(hashes):
+            hashes = hashes[counts]
+        kept, bound = np.arange(len(hashes)), EVERYTHING
+        if len(kept) > 2 * MAX_ROWS:  # most rows of a large block can be left out before any is copied
+            kept, bound = _smallest(hashes, None if classes is None or labels is None else labels[counts])
+        at = counts[kept]
+        own = None if labels is None else labels[at]
+        part = _Part(hashes[kept], _compact(rows[at]), own, weights[at].astype(np.int64))
+        return _bounded([_united([part])], bound, classes, totals)
+
+    def __add__(self, other: Sketch) -> Sketch:
+        """Return the sketch of the rows of both."""
+        classes, totals = _combined(self, other, 1)
+        bound = min(self._bound, other._bound)
+        return _bounded([*self._parts, *other._parts], bound, classes, totals)
+
+    def __sub__(self, other: Sketch) -> Sketch:
+        """Return the sketch without rows; NeverLearnedError where they cannot all have been seen."""
+        mine, theirs = self._part, other._part
+        at = np.searchsorted(mine.hashes, theirs.hashes)
+        at[at == mine.hashes.size] = 0
+        is_known = mine.hashes[at] == theirs.hashes if mine.hashes.size else np.zeros(at.size, bool)
+        weights = mine.weights.copy()
+        weights[at[is_known]] -= theirs.weights[is_known]
+        is_missed = (~is_known) & (theirs.hashes <= self._bound)
+        classes, totals = _combined(self, other, -1)
+        if is_missed.any() or (weights < 0).any() or (totals < 0).any():
+            msg = (
+                "These rows cannot all have been learned: some are not among those that were. "
+                "Forget only rows that were learned, each with its label, once for each time it was learned."
+            )
+            raise NeverLearnedError(msg)
+        left = np.flatnonzero(weights > 0)
+        labels = None if mine.labels is None else mine.labels[left]
+        part = _Part(mine.hashes[left], mine.rows[left], labels, weights[left])
+        return Sketch([part], self._bound, classes, totals)
+
+    @property
+    def is_all(self) -> bool:
+        """Whether every row that was seen is kept."""
+        return sum(int(part.weights.sum()) for part in self._parts) == self.n_rows
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that were seen, multiplicities included."""
+        return int(self.totals.sum())
+
+    @property
+    def rows(self) -> Features:
+        """The distinct rows, by ascending hash."""
+        return self._part.rows
+
+    @property
+    def labels(self) -> Array | None:
+        """Their labels."""
+        return self._part.labels
+
+    @property
+    def weights(self) -> Weights:
+        """Their multiplicities."""
+        return self._part.weights
+
+    @property
+    def n_distinct(self) -> int:
+        """Number of distinct rows that are kept."""
+        return len(self._part.hashes)
+
+    def sample(self, per_row: int = 1) -> Sample:
+        """Return the rows with weights that add up to all rows of each class, where so many units are one row."""
+        part = self._part
+        weights = part.weights.astype(np.float64) / per_row
+        if not self.is_all:
+            codes = np.zeros(len(weights), np.intp)
+            if self.classes is not None and part.labels is not None:
+                codes = codes_of(part.labels, self.classes)
+            kept = np.bincount(codes, part.weights, minlength=self.totals.size)
+            weights *= (self.totals / np.maximum(kept, 1))[codes]
+        return Sample(part.rows, part.labels, weights, float(part.weights.sum()) / per_row)
+
+    @property
+    def _part(self) -> _Part:
+        """All rows as one part; sorted in once."""
+        if len(self._parts) != 1:
+            self._parts = [_united(self._parts)]
+        return self._parts[0]
+
+
+def content_hashes(rows: Features, labels: Array | None) -> Array:
+    """Return a 64-bit hash of each row and its label, by value: the type that values come in does not matter."""
+    out = np.empty(rows.shape[0], np.uint64)
+    places = _places(rows.shape[1])
+    if issparse(rows):
+        mixed = mixed_values(rows.data.astype(np.float64).view(np.uint64)) * places[rows.indices]
+        upto = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+        out[:] = upto[rows.indptr[1:]] - upto[rows.indptr[:-1]]
+    else:
+        kernels = loops("content_hash", rows.size)
+        for begin in range(0, len(rows), ROWS_AT_ONCE):
+            some = np.ascontiguousarray(rows[begin : begin + ROWS_AT_ONCE], np.float64)
+            kernels.hash_rows(some.view(np.uint64), places, out[begin : begin + ROWS_AT_ONCE])
+    if labels is not None:
+        classes, codes = np.unique(labels, return_inverse=True)
+        out += np.array([_label_hash(label) for label in classes.tolist()], np.uint64)[codes.ravel()]
+    return _mixed(out)
+
+
+def _label_hash(label: Any) -> int:
+    """Return 64 bits for a label; 1, 1.0 and True are the same, as they are for counts."""
+    if isinstance(label, int | float) and float(label) == label:
+        label = float(label) + 0.0  # no negative zero
+    return int.from_bytes(hashlib.blake2b(repr(label).encode(), digest_size=8).digest(), "little")
+
+
+@lru_cache(maxsize=8)
+def _places(n_columns: int) -> Array:
+    """Return an odd number for each column."""
+    places = _mixed(np.arange(1, n_columns + 1, dtype=np.uint64) * ODD) | np.uint64(1)
+    places.flags.writeable = False
+    return places
+
+
+def _mixed(bits: Array) -> Array:
+    """Return hashes in which every bit depends on every bit (splitmix64)."""
+    bits = (bits ^ (bits >> np.uint64(30))) * FIRST
+    bits = (bits ^ (bits >> np.uint64(27))) * SECOND
+    return np.asarray(bits ^ (bits >> np.uint64(31)))
+
+
+def _bounded(parts: list[_Part], bound: np.uint64, classes: Array | None, totals: Weights) -> Sketch:
+    """Return a sketch that keeps no more than it may."""
+    parts = [part for part in parts if part.hashes.size] or parts[:1]
+    n = sum(part.hashes.size for part in parts)
+    n_bytes = sum(_row_bytes(part.rows).sum() for part in parts)
+    if (n > MAX_ROWS or n_bytes > MAX_BYTES) or bound != EVERYTHING:
+        part = _united(parts)
+        upto = np.cumsum(_row_bytes(part.rows)) <= MAX_BYTES
+        n_kept = min(MAX_ROWS, max(1, int(upto.sum())))
+        if part.hashes.size > n_kept:
+            bound = min(bound, part.hashes[n_kept - 1])
+        is_kept = part.hashes <= bound
+        if part.labels is not None and classes is not None:
+            is_kept |= _rank_in_class(part.labels) < MIN_OF_CLASS
+        parts = [part if is_kept.all() else _taken(part, np.flatnonzero(is_kept))]
+    return Sketch(parts, bound, classes, totals)
+
+
+def _united(parts: list[_Part]) -> _Part:
+    """Return parts as one, by ascending hash, equal rows together."""
+    if not parts:
+        return _Part(np.empty(0, np.uint64), np.empty((0, 0)), None, np.empty(0, np.int64))
+    hashes = np.concatenate([part.hashes for part in parts])
+    kept, first, which = np.unique(hashes, return_index=True, return_inverse=True)
+    weights = np.zeros(kept.size, np.int64)
+    np.add.at(weights, which.ravel(), np.concatenate([part.weights for part in parts]))
+    labels = None
+    if parts[0].labels is not None:
+        classes = parts[0].labels[:0]
+        for part in parts:
+            classes = unite(classes, part.labels)  # type: ignore[arg-type]
+        labels = np.concatenate([part.labels.astype(classes.dtype) for part in parts])[first]  # type: ignore[union-attr]
+    return _Part(kept, _stacked([part.rows for part in parts])[first], labels, weights)
+
+
+def _taken(part: _Part, at: Array) -> _Part:
+    """Return some rows of a part."""
+    labels = None if part.labels is None else part.labels[at]
+    return _Part(part.hashes[at], part.rows[at], labels, part.weights[at])
+
+
+def _smallest(hashes: Array, labels: Array | None) -> tuple[Array, np.uint64]:
+    """Return the places of the rows with the smallest hashes, and the hash up to which all are kept."""
+    distinct, first = np.unique(hashes, return_index=True)
+    if distinct.size <= MAX_ROWS:
+        return np.arange(hashes.size), EVERYTHING
+    is_kept = np.arange(distinct.size) < MAX_ROWS
+    if labels is not None:
+        is_kept |= _rank_in_class(labels[first]) < MIN_OF_CLASS
+    kept = distinct[is_kept]
+    at = np.minimum(np.searchsorted(kept, hashes), kept.size - 1)
+    return np.flatnonzero(kept[at] == hashes), distinct[MAX_ROWS - 1]
+
+
+def _rank_in_class(labels: Array) -> Array:
+    """Return how many rows of the same class come before each row."""
+    order = np.argsort(labels, kind="stable")
+    _, starts, counts = np.unique(labels[order], return_index=True, return_counts=True)
+    ranks = np.empty(labels.size, np.intp)
+    ranks[order] = np.arange(labels.size) - np.repeat(starts, counts)
+    return ranks
+
+
+def _row_bytes(rows: Features) -> Array:
+    """Return the bytes of each row, as float64."""
+    if issparse(rows):
+        return np.asarray(12 * np.diff(rows.indptr) + 8)
+    return np.full(len(rows), 8 * rows.shape[1])
+
+
+def _stacked(rows: list[Features]) -> Features:
+    """Return rows one below the other, sparse if any of them are."""
+    if len(rows) == 1:
+        return rows[0]
+    if any(issparse(part) for part in rows):
+        from scipy import sparse  # noqa: PLC0415 - those who only predict need none
+
+        return sparse.vstack([part.astype(np.float64) for part in map(sparse.csr_matrix, rows)], format="csr")
+    return np.concatenate(rows)
+
+
+def _compact(rows: Features) -> Features:
+    """Return rows in the smallest type that holds them; how they are hashed does not depend on it."""
+    if issparse(rows):
+        return rows.astype(np.float64)
+    for dtype in (np.uint8, np.int16):
+        if rows.dtype == dtype:
+            return rows.copy()
+        limits = np.iinfo(dtype)
+        if rows.size and limits.min <= rows.min() and rows.max() <= limits.max:  # no NaN among them
+            whole = rows.astype(dtype)
+            if (whole == rows).all():
+                return whole
+    if rows.dtype.kind != "f":
+        return rows.astype(np.int64 if rows.dtype.kind != "u" else np.uint64)
+    single = rows.astype(np.float32)
+    return single if np.array_equal(single, rows, equal_nan=True) else rows.astype(np.float64)
+
+
+def _combined(a: Sketch, b: Sketch, sign: int) -> tuple[Array | None, Weights]:
+    """Return classes and totals of the first plus or minus those of the second."""
+    if a.classes is None or b.classes is None:
+        return None, a.totals + sign * b.totals
+    classes = unite(a.classes, b.classes)
+    totals = np.zeros(classes.size, np.int64)
+    totals[codes_of(a.classes, classes)] += a.totals
+    totals[codes_of(b.classes, classes)] += sign * b.totals
+    return classes, totals
