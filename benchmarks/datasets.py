@@ -1,4 +1,4 @@
-"""The data sets that benchmarks read: those of `flybloom.datasets`, by default from the folder beside the project."""
+"""What benchmarks read: sets of `flybloom.paper.datasets`, by default from the folder beside the project."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from flybloom import datasets
 from flybloom._internal.typing import Array
-from flybloom.datasets import NAMED, VISION
 from flybloom.exceptions import SourceError
+from flybloom.paper import datasets
+from flybloom.paper.datasets import NAMED, VISION
 
 __all__ = ["NAMED", "VISION", "folder", "load", "load_split", "tabular"]
 

@@ -22,7 +22,7 @@ from sklearn.metrics import confusion_matrix
 
 from datasets import folder
 from flybloom import FlyBloomClassifier
-from flybloom.datasets import Dataset, load
+from flybloom.paper.datasets import Dataset, load
 from flybloom.paper.experiments.similarity import KINDS, THEIR_PAIRS, class_names, model_for
 from flybloom.plots import ClassSimilarityDisplay
 

@@ -15,10 +15,17 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import reference
-from flybloom.baselines import BASELINES, PROFILES, PrototypeClassifier, SimHashBloomClassifier, best_of, nested_simhash
-from flybloom.baselines import simhash as simhash_file
-from flybloom.baselines.grids import LR_FULL, MLPC_FULL, make_logistic_regression
-from flybloom.baselines.neighbours import predictions_for_each_k
+from flybloom.paper.baselines import (
+    BASELINES,
+    PROFILES,
+    PrototypeClassifier,
+    SimHashBloomClassifier,
+    best_of,
+    nested_simhash,
+)
+from flybloom.paper.baselines import simhash as simhash_file
+from flybloom.paper.baselines.grids import LR_FULL, MLPC_FULL, make_logistic_regression
+from flybloom.paper.baselines.neighbours import predictions_for_each_k
 
 
 @parametrize_with_checks([PrototypeClassifier(2), PrototypeClassifier(1), SimHashBloomClassifier()])

@@ -16,7 +16,8 @@ from numpy.testing import assert_array_equal
 
 from flybloom import read_blocks
 from flybloom.blocks import csv_files, csv_format
-from flybloom.blocks.csv_ranges import last_record_end, record_ranges
+from flybloom.blocks.csv_files import record_ranges
+from flybloom.blocks.csv_format import last_record_end
 from flybloom.exceptions import SourceError
 from test_blocks import gathered
 

@@ -26,6 +26,10 @@ REFUSED = [  # who must not import what
     ("flybloom._internal.html_page", "matplotlib"),
     ("flybloom.paper.experiments.noise", "flybloom.paper.experiments.vision"),
     ("flybloom.paper.experiments.noise", "flybloom.paper.registry"),  # and through it all others
+    ("flybloom.paper.datasets.groups", "flybloom.paper.registry"),
+    ("flybloom.paper.baselines.grids", "flybloom.paper.experiments.noise"),
+    ("flybloom.paper.baselines.grids", "flybloom.paper.datasets"),
+    ("flybloom.paper.theory.capacity", "flybloom.core.readout.capacity"),
     ("flybloom.core._kernels.score", "flybloom.core._kernels.winners"),
     ("flybloom.distributed._worker", "dask"),
     ("flybloom.core.readout.filters", "flybloom.core.hashing.projection"),

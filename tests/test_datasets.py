@@ -13,10 +13,10 @@ from hypothesis.extra import numpy as npst
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_digits
 
-from flybloom import datasets
-from flybloom.datasets import Dataset, Sizes
-from flybloom.datasets.groups import fits
 from flybloom.exceptions import SourceError
+from flybloom.paper import datasets
+from flybloom.paper.datasets import Dataset, Sizes
+from flybloom.paper.datasets.groups import fits
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +52,7 @@ def test_import_is_light():
     import subprocess  # noqa: PLC0415
 
     code = (
-        "import sys, flybloom.datasets; "
+        "import sys, flybloom.paper.datasets; "
         "assert not {'numba', 'sklearn', 'scipy', 'openml', 'pandas'} & set(sys.modules), sys.modules.keys()"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -11,10 +11,10 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import fetch_openml
 
-from flybloom import datasets
-from flybloom.datasets import Sizes, openml
-from flybloom.datasets.openml import Listed
 from flybloom.exceptions import UnreachableError
+from flybloom.paper import datasets
+from flybloom.paper.datasets import Sizes, openml
+from flybloom.paper.datasets.openml import Listed
 
 
 def listing(**changes):

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.testing import assert_array_equal
 
-from flybloom import datasets
-from flybloom.datasets.cifar import CIFAR10, CIFAR100, load_cifar, read_cifar
-from flybloom.datasets.idx import read_idx
 from flybloom.exceptions import SourceError
+from flybloom.paper import datasets
+from flybloom.paper.datasets.cifar import CIFAR10, CIFAR100, load_cifar, read_cifar
+from flybloom.paper.datasets.idx import read_idx
 
 
 def idx_bytes(array):

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from sklearn.datasets import make_classification
 
-from flybloom import FlyHash, datasets
+from flybloom import FlyHash
+from flybloom.paper import datasets
 
 
 def test_real_rows_are_scikit_learns():

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import flybloom
 
@@ -165,6 +166,44 @@ model.predict(np.zeros((3, 6))), model.predict_proba(np.ones((1, 6)))
 assert "numba" not in sys.modules
 """
     run(code)
+
+
+def test_import_loads_nothing_of_the_paper():
+    """Finding old names of its modules does not need them."""
+    run("import sys, flybloom; assert not [name for name in sys.modules if name.startswith('flybloom.paper')]")
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "module"),
+    [
+        ("import flybloom.datasets as found", "datasets", ""),
+        ("import flybloom.theory.agreement as found", "theory", ".agreement"),
+        ("from flybloom import theory as found", "theory", ""),
+        ("from flybloom.datasets import groups as found", "datasets", ".groups"),
+        ("from flybloom.datasets.groups import fits; found = sys.modules[fits.__module__]", "datasets", ".groups"),
+        ("from flybloom.baselines import *; found = sys.modules[best_of.__module__]", "baselines", ".search"),
+    ],
+)
+def test_old_names_of_modules_warn_once(tmp_path, line, name, module):
+    """They are the modules with the new names, and the line of the user is told."""
+    script = tmp_path / "user.py"
+    again = f"import flybloom.{name}{module}, flybloom.paper.{name}{module} as expected"
+    script.write_text(f"import sys\n{line}\n{again}\nassert found is expected is flybloom.{name}{module}\n")
+    done = subprocess.run([sys.executable, "-W", "always", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("Warning: ") == 1
+    assert f"{script}:2: FutureWarning: flybloom.{name} is flybloom.paper.{name} now." in done.stderr
+
+
+def test_what_never_was_in_a_moved_module_is_missing():
+    """As in any other module."""
+    code = """
+try:
+    import flybloom.theory.nothing
+except ModuleNotFoundError as error:
+    print(error.name)
+"""
+    assert run(code) == "flybloom.paper.theory.nothing\n"
 
 
 def test_version_is_that_of_the_changelog():

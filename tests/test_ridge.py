@@ -12,10 +12,11 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, KFold
 
 import flybloom
-from flybloom import Encoding, FlyHash, FlyRidgeClassifier, datasets
+from flybloom import Encoding, FlyHash, FlyRidgeClassifier
 from flybloom._internal.scores import reliability
 from flybloom.core.counts import pairs
 from flybloom.core.readout import ridge
+from flybloom.paper import datasets
 
 
 def small(**parameters):

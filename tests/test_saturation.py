@@ -10,9 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import flybloom
-from flybloom import FlyBloomClassifier, theory
+from flybloom import FlyBloomClassifier
 from flybloom.core.readout.capacity import fullness
 from flybloom.exceptions import SaturationWarning
+from flybloom.paper import theory
 
 
 def said(work):

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
 
 from flybloom import FlyBloomClassifier, distributed, read_blocks, train
-from flybloom.blocks import array_files, arrays, csv_files, csv_ranges, frames, parquet_files
+from flybloom.blocks import array_files, arrays, csv_files, frames, parquet_files
 from flybloom.distributed._source import collections, fit_source
 from flybloom.exceptions import SourceError
 from test_blocks import gathered
@@ -29,7 +29,7 @@ def small_pieces(monkeypatch):
         monkeypatch.setattr(module, "PIECE_BYTES", 1000)
     for module in (arrays, frames):
         monkeypatch.setattr(module, "PIECE_ROWS", 70)
-    whole = csv_ranges.record_ranges
+    whole = csv_files.record_ranges
     monkeypatch.setattr(csv_files, "record_ranges", lambda *arguments: whole(*arguments, 1000))
     with dask.config.set(scheduler="threads"):
         yield

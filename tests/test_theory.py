@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flybloom import FlyBloomClassifier, theory
+from flybloom import FlyBloomClassifier
+from flybloom.paper import theory
 
 SIZES = st.tuples(st.integers(2, 9), st.integers(1, 8), st.integers(1, 4)).filter(
     lambda t: t[1] < t[0] and t[2] <= t[1]

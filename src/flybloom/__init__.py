@@ -6,6 +6,8 @@ The flow: rows -> winners (FlyHash) -> counts, the only learned state -> novelty
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from flybloom._internal import moved as _moved
+
 if TYPE_CHECKING:
     from flybloom.blocks import read_blocks
     from flybloom.core.encoding.encoding import Encoding
@@ -68,6 +70,8 @@ _MODULES = {
     "read_blocks": "flybloom.blocks",
     "train": "flybloom.estimators.learning.train",
 }
+
+_moved.install()
 
 
 def __getattr__(name: str) -> Any:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flybloom.paper.experiments import agreement
-from flybloom.theory import binary_conditions
+from flybloom.paper.theory import binary_conditions
 
 BINARY = {"n_rows": 10, "n_features": 300, "n_ones": 30}
 REAL = {"n_rows": 2, "n_features": 30, "n_connections": 8}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flybloom import FlyBloomClassifier
-from flybloom.datasets import flip_labels, make_real
+from flybloom.paper.datasets import flip_labels, make_real
 from flybloom.paper.experiments import noise
 
 SIZES = {"n_train": 200, "n_test": 100, "n_features": 20, "components": 512, "connections": 5, "winners": 16}

@@ -1,4 +1,4 @@
-"""CSV from files and from standard input, read by pyarrow a few megabytes at a time; errors name line and column."""
+"""CSV of files, ranges of files and standard input, read by pyarrow a few megabytes at a time; errors name the line."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,17 @@ from flybloom._internal.cells import NUMBER, Mixed, kind_of
 from flybloom.blocks.arrow_labels import kind_of_text
 from flybloom.blocks.byte_stream import PACKED, ByteStream, Recoded, file_errors, open_file
 from flybloom.blocks.columns import feature_columns, kinds_of
-from flybloom.blocks.csv_format import LOOK_BYTES, CsvFormat, open_csv
-from flybloom.blocks.csv_ranges import CAN_BE_CUT, MAX_RECORD_BYTES, last_record_end, record_ranges
-from flybloom.blocks.csv_values import numbers_of_text
+from flybloom.blocks.csv_format import LOOK_BYTES, CsvFormat, last_record_end, numbers_of_text, open_csv
 from flybloom.blocks.labels import TEXT
 from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import FilePart, Part, shortened
+from flybloom.blocks.parts import PIECE_BYTES, FilePart, Part, shortened
 from flybloom.blocks.schema import PartFacts
 from flybloom.blocks.table_part import Batch, TablePart
 from flybloom.blocks.text_encoding import UTF8
 from flybloom.exceptions import SourceError, require_extra
 
+CAN_BE_CUT = ("utf-8", "ascii", "cp1252", "iso8859-1", "iso8859-15")  # a byte of a quote or a line break is one
+MAX_RECORD_BYTES = 2**28
 MAX_SHOWN = 20  # characters of a value that is not one
 VALUE_BYTES = 64  # of which a row may have one for each column, however many columns there are
 
@@ -67,10 +68,31 @@ class CsvPart(TablePart):
         )
 
     def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
-        """Yield batches of a few megabytes."""
+        """Yield batches of a few megabytes: numbers, and text that is dealt with later."""
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+        from pyarrow import csv  # noqa: PLC0415
+
         with self.open(options) as (stream, format_):
             stream.read(format_.header_bytes)
-            yield from csv_batches(stream, format_, columns, options, self.name, format_.header_lines)
+            types = dict.fromkeys(columns, pa.string())
+            numbers = [name for name, kind in options.kinds if kind == NUMBER]
+            if not options.marks:
+                types |= dict.fromkeys(numbers, pa.float64())
+                types |= dict.fromkeys(set(numbers) & {*format_.booleans}, pa.bool_())
+            convert = csv.ConvertOptions(column_types=types, include_columns=columns, decimal_point=format_.decimal)
+            block_bytes = max(LOOK_BYTES, VALUE_BYTES * len(format_.columns))
+            # one thread: only then do errors come with the number of the line
+            read = csv.ReadOptions(use_threads=False, block_size=block_bytes, column_names=list(format_.columns))
+            last: Any = None
+            try:
+                with csv.open_csv(stream, read, _parse_options(format_), convert) as reader:
+                    for batch in reader:
+                        last = batch.slice(batch.num_rows - 1) if batch.num_rows else last
+                        yield Batch(numbers_of_text(batch, numbers, format_) if options.marks else batch)
+                _refuse_open_quote(last, stream.end, format_, self.name)
+            except pa.ArrowInvalid as error:
+                if "Empty CSV file" not in str(error):
+                    raise SourceError(_explained(str(error), self.name, format_, block_bytes)) from error
 
 
 class CsvFile(CsvPart, FilePart):
@@ -107,10 +129,11 @@ class CsvRange(CsvPart, FilePart):
     def __init__(self, path: Path, name: str, format_: CsvFormat, begin: int, end: int) -> None:
         super().__init__(path)
         self.name = f"{name}, bytes {begin}-{end - 1}"
-        self.format_, self.begin, self.end = format_, begin, end
+        self.format_, self.begin, self.end = replace(format_, header_lines=0, header_bytes=0), begin, end
 
-    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
-        """Yield batches of a few megabytes."""
+    @contextmanager
+    def open(self, options: ReadOptions) -> Iterator[tuple[ByteStream, CsvFormat]]:  # noqa: ARG002
+        """Open the file at the first record."""
         with file_errors(self.name):
             file = self.path.open("rb")
         with file:
@@ -118,7 +141,7 @@ class CsvRange(CsvPart, FilePart):
             stream = ByteStream(_Limited(file, self.end - self.begin), self.name)
             if self.format_.encoding != UTF8:
                 stream = ByteStream(Recoded(stream, self.format_.encoding), self.name)
-            yield from csv_batches(stream, self.format_, columns, options, self.name, 0)
+            yield stream, self.format_
 
 
 class StandardInput(CsvPart):
@@ -164,48 +187,34 @@ class _Limited(io.RawIOBase):
         return piece
 
 
-def csv_batches(
-    stream: ByteStream, format_: CsvFormat, columns: list[str], options: ReadOptions, name: str, lines_before: int
-) -> Iterator[Batch]:
-    """Yield batches of records.
+def record_ranges(path: Path, begin: int, delimiter: bytes, size: int = PIECE_BYTES) -> list[tuple[int, int]]:
+    """Return ranges of bytes, each of about a size and of whole records, from where the rows begin to the end.
 
     Parameters
     ----------
-    stream : ByteStream
-        At the first record, in UTF-8.
-    format_ : CsvFormat
-        How it is written.
-    columns : list of str
-        Which columns to read.
-    options : ReadOptions
-        What they are: numbers, or text that is dealt with later.
-    name : str
-        What errors call it.
-    lines_before : int
-        Lines of the file before the first record, for messages.
+    path : path
+        The file.
+    begin : int
+        Where the first record begins.
+    delimiter : bytes
+        What is between values.
+    size : int
+        In bytes; a longer record is a range of its own.
     """
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-    from pyarrow import csv  # noqa: PLC0415
-
-    types = dict.fromkeys(columns, pa.string())
-    numbers = [name for name, kind in options.kinds if kind == NUMBER]
-    written = numbers if options.marks else []
-    if not options.marks:
-        types |= dict.fromkeys(numbers, pa.float64()) | dict.fromkeys(set(numbers) & {*format_.booleans}, pa.bool_())
-    convert = csv.ConvertOptions(column_types=types, include_columns=columns, decimal_point=format_.decimal)
-    block_bytes = max(LOOK_BYTES, VALUE_BYTES * len(format_.columns))
-    # one thread: only then do errors come with the number of the line
-    read = csv.ReadOptions(use_threads=False, block_size=block_bytes, column_names=list(format_.columns))
-    last: Any = None
-    try:
-        with csv.open_csv(stream, read, _parse_options(format_), convert) as reader:
-            for batch in reader:
-                last = batch.slice(batch.num_rows - 1) if batch.num_rows else last
-                yield Batch(_with_numbers(batch, written, format_) if written else batch)
-        _refuse_open_quote(last, stream.end, format_, name)
-    except pa.ArrowInvalid as error:
-        if "Empty CSV file" not in str(error):
-            raise SourceError(_explained(str(error), name, format_, lines_before, block_bytes)) from error
+    ranges, n_bytes = [], path.stat().st_size
+    with path.open("rb") as file:
+        while n_bytes - begin > size:
+            file.seek(begin)
+            piece = file.read(size)
+            end = last_record_end(piece, delimiter)
+            while end == 0 and len(piece) < min(MAX_RECORD_BYTES, n_bytes - begin):
+                piece += file.read(len(piece))
+                end = last_record_end(piece, delimiter)
+            if end == 0:  # a quote that is never closed: reading will tell
+                break
+            ranges.append((begin, begin + end))
+            begin += end
+    return [*ranges, (begin, n_bytes)] if begin < n_bytes else ranges
 
 
 def _refuse_open_quote(last: Any, end: bytes, format_: CsvFormat, name: str) -> None:
@@ -220,15 +229,6 @@ def _refuse_open_quote(last: Any, end: bytes, format_: CsvFormat, name: str) -> 
             f"{shortened(value[:MAX_SHOWN])!r} and goes on to the end of the file. Close it."
         )
         raise SourceError(msg)
-
-
-def _with_numbers(batch: Any, written: list[str], format_: CsvFormat) -> Any:
-    """Return a batch in which features that were read as they are written are numbers, or missing."""
-    for name in written:
-        at = batch.schema.get_field_index(name)
-        values = numbers_of_text(batch.column(at), format_.decimal, are_booleans=name in format_.booleans)
-        batch = batch.set_column(at, name, values)
-    return batch
 
 
 def _parse_options(format_: CsvFormat) -> Any:
@@ -259,7 +259,7 @@ def _first_rows(stream: ByteStream, format_: CsvFormat, columns: list[str], name
     try:
         table = csv.read_csv(pa.BufferReader(rows), read, _parse_options(format_), convert)
     except pa.ArrowInvalid as error:
-        raise SourceError(_explained(str(error), name, format_, format_.header_lines, len(rows))) from error
+        raise SourceError(_explained(str(error), name, format_, len(rows))) from error
     return dict(zip(table.column_names, table.columns, strict=True))
 
 
@@ -274,7 +274,7 @@ def _kind_of_feature(column: Any, format_: CsvFormat) -> str | None:
     return NUMBER if isinstance(found, Mixed) else found
 
 
-def _explained(message: str, name: str, format_: CsvFormat, lines_before: int, block_bytes: int) -> str:
+def _explained(message: str, name: str, format_: CsvFormat, block_bytes: int) -> str:
     """Return pyarrow's error in our words."""
     if "straddling" in message:
         return (
@@ -284,13 +284,14 @@ def _explained(message: str, name: str, format_: CsvFormat, lines_before: int, b
     ragged = re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+)", message)
     if ragged is not None:
         row, expected, got = map(int, ragged.groups())
-        return f"{name}, line {row + lines_before}: {got} values. Expected {expected}, as in the first line. Repair it."
+        place = f"{name}, line {row + format_.header_lines}"
+        return f"{place}: {got} values. Expected {expected}, as in the first line. Repair it."
     found = re.match(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to (\S+): (.*)", message, re.DOTALL)
     if found is None:
         return f"{name}: {shortened(message).rstrip('.')}. Repair the file, or read it in another way and pass blocks."
     number, row_, kind, what = found.groups()
     what = shortened(what)
-    place = f"{name}, line {int(row_) + lines_before}" if row_ else name
+    place = f"{name}, line {int(row_) + format_.header_lines}" if row_ else name
     column = repr(format_.columns[int(number)])
     if "UTF8" in what:
         return f"{place}: the column {column} is not in UTF-8. Name the encoding of the file (file_encoding)."

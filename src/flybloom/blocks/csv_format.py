@@ -1,4 +1,4 @@
-"""How a CSV file is written: encoding, delimiter, decimal point, names of columns; guessed from its beginning."""
+"""How a CSV file is written: encoding, delimiter, names of columns, guessed from its beginning; records and numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from flybloom._internal.cells import FALSE, TRUE
+from flybloom._internal.cells import FALSE, MISSING, TRUE
+from flybloom.blocks.arrow_labels import NUMBER
 from flybloom.blocks.byte_stream import ByteStream, Recoded
 from flybloom.blocks.options import ReadOptions
 from flybloom.blocks.text_encoding import UTF8, guess_encoding, mark_length
@@ -178,3 +179,62 @@ def _booleans(rows: list[list[str]], columns: list[str]) -> tuple[str, ...]:
 def _shared(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return one tuple for all equal ones: thousands of files have the same columns."""
     return names
+
+
+def last_record_end(text: bytes, delimiter: bytes) -> int:
+    """Return where the last whole record ends of a text that begins with one; 0 if none ends."""
+    if b'"' in text:
+        found = _whole_records(delimiter).match(text)
+        return found.end() if found else 0
+    return max(text.rfind(b"\n"), text.rfind(b"\r") if b"\n" not in text else 0) + 1
+
+
+@lru_cache
+def _whole_records(delimiter: bytes) -> re.Pattern[bytes]:
+    """Return a pattern of whole records; a quote counts only at the beginning of a value, as pyarrow has it.
+
+    Groups are repeated in atomic groups: Python before 3.11.5 loses its place after a possessive group (gh-106052).
+    """
+    plain = b"[^" + re.escape(delimiter) + rb"\r\n]*+"
+    value = rb'(?:"[^"]*+(?>(?:""[^"]*+)*)"' + plain + rb'|(?!")' + plain + b")"
+    record = value + b"(?>(?:" + re.escape(delimiter) + value + rb")*)(?:\r\n|\n|\r)"
+    return re.compile(b"(?>(?:" + record + b")*)")
+
+
+def numbers_of_text(batch: Any, names: list[str], format_: CsvFormat) -> Any:
+    """Return a batch in which columns of text are numbers, so that rows are marked in place of refused.
+
+    Parameters
+    ----------
+    batch : Arrow record batch
+        Values as they are in the file.
+    names : list of str
+        Which of its columns are to be numbers.
+    format_ : CsvFormat
+        How numbers are written.
+
+    Returns
+    -------
+    Arrow record batch
+        The same numbers that a strict reader gives; missing where there is none, infinite where it is no number.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    for name in names:
+        at = batch.schema.get_field_index(name)
+        column = pc.utf8_trim_whitespace(batch.column(at))
+        if name in format_.booleans:
+            column = pc.if_else(pc.is_in(column, pa.array(TRUE)), "1", column)
+            column = pc.if_else(pc.is_in(column, pa.array(FALSE)), "0", column)
+        if format_.decimal == ",":
+            column = pc.if_else(pc.match_substring(column, "."), "?", column)
+            column = pc.replace_substring(column, ",", ".")
+        column = pc.if_else(pc.is_in(column, pa.array(MISSING)), pa.scalar(None, pa.string()), column)
+        try:
+            numbers = column.cast(pa.float64())
+        except pa.ArrowInvalid:
+            is_number = pc.match_substring_regex(column, f"^({NUMBER[False]})$")
+            numbers = pc.if_else(is_number, column, "inf").cast(pa.float64())
+        batch = batch.set_column(at, name, numbers)
+    return batch

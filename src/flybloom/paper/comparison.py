@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.preprocessing import normalize, scale
 
 from flybloom._internal.typing import Array
-from flybloom.baselines import BASELINES, best_of
+from flybloom.paper.baselines import BASELINES, best_of
 from flybloom.paper.fly_search import BayesianSpace, Space, search_bayesian, search_grid
 from flybloom.paper.scores import Record, Splits, best_of_each, mean
 

@@ -40,7 +40,7 @@ def run_experiment(
         Where to: ``units/`` with a file for each piece of work, ``raw.json`` with all of them, ``result.json`` with
         what follows, and a PNG for each figure. A run that was stopped goes on where it was.
     data : str or None, default=None
-        Folder of data sets; see ``flybloom.datasets``.
+        Folder of data sets; see ``flybloom.paper.datasets``.
     jobs : int, default=1
         Number of processes; an experiment that must run alone takes one.
     on_progress : callable, default=None

@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from flybloom._internal.typing import Array
-from flybloom.baselines import BASELINES
-from flybloom.datasets import load
 from flybloom.estimators.ridge import FlyRidgeClassifier
+from flybloom.paper.baselines import BASELINES
 from flybloom.paper.comparison import ROWS, as_float32, baseline_records
+from flybloom.paper.datasets import load
 from flybloom.paper.fly_search import BayesianSpace, Space, search_bayesian, search_grid
 from flybloom.paper.scores import METRICS, Record, Splits, accuracy, balanced_accuracy, best, hold_out, mean
 from flybloom.paper.work import Result

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from flybloom import theory
 from flybloom._internal.typing import Array, CountTable
 from flybloom.core.counts.weight_unit import WeightUnit
 from flybloom.core.readout.class_weight import class_weights
 from flybloom.core.readout.similarity import cosine_similarity
 from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
+from flybloom.paper import theory
 
 VALUES_AT_ONCE = 2**23  # weights that are in memory at the same time
 

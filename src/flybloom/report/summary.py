@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from flybloom import theory
 from flybloom._internal.scores import accuracy, mean_recall, reliability
 from flybloom._internal.typing import Array, Codes
 from flybloom._internal.validation import NamedRows, check_labels, taken
 from flybloom.core.counts.columns import codes_of, unite
+from flybloom.paper import theory
 from flybloom.report.answers import Answers, Confusion, answers, as_array
 from flybloom.report.class_filters import ClassFilters
 from flybloom.report.pair_weights import PairWeights

@@ -11,8 +11,8 @@ from flybloom._internal.typing import Array
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.paper.charts import COLOURS, new_figure
 from flybloom.paper.experiment import Check, Experiment, Figure, Results, Settings, Summary, Table
+from flybloom.paper.theory import TheoremSizes, binary_conditions, binary_sizes, real_conditions, real_sizes
 from flybloom.paper.work import Result, Unit
-from flybloom.theory import TheoremSizes, binary_conditions, binary_sizes, real_conditions, real_sizes
 
 TITLES = {
     "theorem-3": "Theorem 3, 2 classes",
@@ -185,6 +185,7 @@ EXPERIMENT = Experiment(
     draw,
     "The paper proves that FBFC (c = 1) gives the label of the nearest neighbour with probability 1 - delta, and does "
     "not measure it. Here each trial draws a test row, training rows that only just satisfy the theorem (the "
-    "neighbour as far, all others as near as allowed), and a projection of the sizes that `flybloom.theory` returns. "
-    "docs/theory.md says where these sizes differ from the text of the paper, and why.",
+    "neighbour as far, all others as near as allowed), and a projection of the sizes that "
+    "`flybloom.paper.theory` returns. docs/theory.md says where these sizes differ from the text of the paper, "
+    "and why.",
 )

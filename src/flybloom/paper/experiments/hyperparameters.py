@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from flybloom.datasets import load
 from flybloom.paper.charts import new_figure
 from flybloom.paper.comparison import as_float32
+from flybloom.paper.datasets import load
 from flybloom.paper.experiment import Experiment, Figure, Results, Settings, Summary
 from flybloom.paper.fly_search import Space, search_grid
 from flybloom.paper.hyperparameter_shapes import checks, reference_table

@@ -7,11 +7,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from flybloom._internal.typing import Array, Codes
-from flybloom.datasets import flip_labels, make_real
 from flybloom.estimators.fly_hash import FlyHash
 from flybloom.estimators.tuning.held_out import HeldOutCounts, fold_splits, most_rows
 from flybloom.paper.charts import COLOURS, new_figure
 from flybloom.paper.comparison import as_float32
+from flybloom.paper.datasets import flip_labels, make_real
 from flybloom.paper.experiment import Check, Experiment, Figure, Results, Settings, Summary, Table
 from flybloom.paper.scores import METRICS, accuracy, balanced_accuracy
 from flybloom.paper.work import Result, Unit

@@ -8,10 +8,10 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from flybloom._internal.typing import Array
-from flybloom.datasets import group_names, load, sizes
 from flybloom.estimators.ridge import FlyRidgeClassifier
 from flybloom.paper import comparison
 from flybloom.paper.charts import box_plot, new_figure
+from flybloom.paper.datasets import group_names, load, sizes
 from flybloom.paper.experiment import Check, Experiment, Figure, Results, Settings, Summary, Table
 from flybloom.paper.scores import METRICS, SEED, accuracy, balanced_accuracy, folds, mean
 from flybloom.paper.work import Result, Unit

@@ -10,9 +10,9 @@ from scipy.spatial.distance import squareform
 
 from flybloom._internal.typing import Array
 from flybloom.core.readout.similarity import most_similar_pairs
-from flybloom.datasets import Dataset, load
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.paper.charts import new_figure
+from flybloom.paper.datasets import Dataset, load
 from flybloom.paper.experiment import Check, Experiment, Figure, Results, Settings, Summary, Table
 from flybloom.paper.work import Result, Unit
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from flybloom._internal.typing import Array
-from flybloom.datasets import make_binary, make_real
 from flybloom.paper import comparison
 from flybloom.paper.charts import box_plot, new_figure
+from flybloom.paper.datasets import make_binary, make_real
 from flybloom.paper.experiment import Check, Experiment, Figure, Results, Settings, Summary, Table
 from flybloom.paper.scores import METRICS, folds
 from flybloom.paper.work import Result, Unit

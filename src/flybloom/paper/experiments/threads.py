@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from flybloom.datasets import load
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.paper.charts import COLOURS, new_figure
+from flybloom.paper.datasets import load
 from flybloom.paper.experiment import Check, Experiment, Figure, Results, Settings, Summary, Table
 from flybloom.paper.work import Result, Unit
 

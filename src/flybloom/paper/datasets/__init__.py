@@ -4,11 +4,11 @@
 Nothing here touches the network but the functions with ``openml`` in their names. See docs/data.md.
 """
 
-from flybloom.datasets.dataset import Dataset, Sizes
-from flybloom.datasets.folder import data_folder, load, names, sizes
-from flybloom.datasets.groups import GROUPS, NAMED, VISION, Group, group_names
-from flybloom.datasets.openml import Listed, fetch_openml_group, list_openml_group
-from flybloom.datasets.synthetic import flip_labels, make_binary, make_real
+from flybloom.paper.datasets.dataset import Dataset, Sizes
+from flybloom.paper.datasets.folder import data_folder, load, names, sizes
+from flybloom.paper.datasets.groups import GROUPS, NAMED, VISION, Group, group_names
+from flybloom.paper.datasets.openml import Listed, fetch_openml_group, list_openml_group
+from flybloom.paper.datasets.synthetic import flip_labels, make_binary, make_real
 
 __all__ = [
     "GROUPS",

@@ -125,7 +125,7 @@ class SimHashBloomClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from flybloom.baselines import SimHashBloomClassifier
+    >>> from flybloom.paper.baselines import SimHashBloomClassifier
     >>> X, y = load_digits(return_X_y=True)
     >>> model = SimHashBloomClassifier(64.0, random_state=0).fit(X[:1000], y[:1000])
     >>> model.n_components_

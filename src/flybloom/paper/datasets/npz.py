@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from flybloom._internal.typing import Array, Codes
-from flybloom.datasets.dataset import Dataset, Sizes
 from flybloom.exceptions import SourceError
+from flybloom.paper.datasets.dataset import Dataset, Sizes
 
 WHOLE, SPLIT = ("X", "y"), ("X_train", "y_train", "X_test", "y_test")
 

@@ -55,7 +55,7 @@ def make_real(
 
     Examples
     --------
-    >>> from flybloom.datasets import make_real
+    >>> from flybloom.paper.datasets import make_real
     >>> X, y = make_real(200, 20, random_state=0)
     >>> X.shape, len(set(y))
     ((200, 20), 5)
@@ -107,7 +107,7 @@ def make_binary(
 
     Examples
     --------
-    >>> from flybloom.datasets import make_binary
+    >>> from flybloom.paper.datasets import make_binary
     >>> X, y = make_binary(200, 50, 7, random_state=0)
     >>> X.shape, set(X.sum(axis=1).tolist())
     ((200, 50), {7})
@@ -161,7 +161,7 @@ def flip_labels(y: Any, share: float, *, n_classes: int, random_state: Any, skip
     Examples
     --------
     >>> import numpy as np
-    >>> from flybloom.datasets import flip_labels
+    >>> from flybloom.paper.datasets import flip_labels
     >>> flipped = flip_labels(np.zeros(1000, int), 0.25, n_classes=5, random_state=0)
     >>> np.bincount(flipped)
     array([746,  58,  66,  62,  68])

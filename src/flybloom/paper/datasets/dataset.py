@@ -42,7 +42,7 @@ class Dataset:
 
     Examples
     --------
-    >>> from flybloom.datasets import load
+    >>> from flybloom.paper.datasets import load
     >>> digits = load("digits")
     >>> digits.n, digits.d, digits.n_classes
     (1797, 64, 10)

@@ -56,7 +56,7 @@ def filter_load(n_rows: int, n_components: int, n_winners: int) -> float:
 
     Examples
     --------
-    >>> from flybloom.theory import filter_load
+    >>> from flybloom.paper.theory import filter_load
     >>> filter_load(1000, 32768, 128)
     3.90625
     """
@@ -78,7 +78,7 @@ def expected_occupancy(n_rows: int, n_components: int, n_winners: int) -> float:
 
     Examples
     --------
-    >>> from flybloom.theory import expected_occupancy
+    >>> from flybloom.paper.theory import expected_occupancy
     >>> expected_occupancy(100, 32768, 128)
     0.324
     """
@@ -100,7 +100,7 @@ def occupancy(counts: Any) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> from flybloom.theory import occupancy
+    >>> from flybloom.paper.theory import occupancy
     >>> occupancy([[0, 2, 0, 1], [0, 0, 0, 1]])
     array([0.5 , 0.25])
     """
@@ -126,7 +126,7 @@ def rows_until_saturated(n_components: int, n_winners: int, decay: float = 1.0) 
 
     Examples
     --------
-    >>> from flybloom.theory import rows_until_saturated
+    >>> from flybloom.paper.theory import rows_until_saturated
     >>> rows_until_saturated(32768, 128, decay=0.4)
     443
     """
@@ -162,7 +162,7 @@ def capacity(n_rows: int, n_components: int, n_winners: int, decay: float = 1.0)
 
     Examples
     --------
-    >>> from flybloom.theory import capacity
+    >>> from flybloom.paper.theory import capacity
     >>> capacity(100, 32768, 128, decay=0.4)
     Capacity(load=0.39, occupancy=0.324, background=0.855, used=0.226)
     """
@@ -202,7 +202,7 @@ def neighborhood_size(decay: float, epsilon: float) -> int:
 
     Examples
     --------
-    >>> from flybloom.theory import neighborhood_size
+    >>> from flybloom.paper.theory import neighborhood_size
     >>> neighborhood_size(0.5, 0.01)
     10
     """

@@ -39,7 +39,7 @@ def binary_winner_share(n_features: int, n_ones: int, n_connections: int) -> flo
 
     Examples
     --------
-    >>> from flybloom.theory import binary_winner_share
+    >>> from flybloom.paper.theory import binary_winner_share
     >>> binary_winner_share(1000, 100, 3)
     0.000973
     """
@@ -70,7 +70,7 @@ def binary_collision(overlap: int, n_ones: int, n_connections: int) -> float:
 
     Examples
     --------
-    >>> from flybloom.theory import binary_collision
+    >>> from flybloom.paper.theory import binary_collision
     >>> binary_collision(90, 100, 3)
     0.7265
     >>> binary_collision(100, 100, 3)
@@ -100,7 +100,7 @@ def random_components(n_features: int, n_connections: int, n_samples: int, seed:
 
     Examples
     --------
-    >>> from flybloom.theory import random_components
+    >>> from flybloom.paper.theory import random_components
     >>> random_components(10, 3, 500, seed=0).shape
     (500, 3)
     """
@@ -131,7 +131,7 @@ def threshold(sums: Any, share: float) -> float:
 
     Examples
     --------
-    >>> from flybloom.theory import threshold
+    >>> from flybloom.paper.theory import threshold
     >>> threshold([5, 1, 4, 2, 3], 0.4)
     4.0
     """
@@ -172,7 +172,7 @@ def collision(
     Examples
     --------
     >>> import numpy as np
-    >>> from flybloom.theory import collision
+    >>> from flybloom.paper.theory import collision
     >>> x = np.arange(20.0)
     >>> collision(x, [x, 2 * x + 1, x[::-1]], 4, 0.05, seed=0)
     array([1., 1., 0.])
@@ -205,7 +205,7 @@ def novelty_bounds(collisions: Iterable[float]) -> NoveltyBounds:
 
     Examples
     --------
-    >>> from flybloom.theory import novelty_bounds
+    >>> from flybloom.paper.theory import novelty_bounds
     >>> novelty_bounds([0.5, 0.125])
     NoveltyBounds(lower=0.375, upper=0.5)
     """

@@ -58,7 +58,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from flybloom.baselines import PrototypeClassifier
+    >>> from flybloom.paper.baselines import PrototypeClassifier
     >>> X, y = load_digits(return_X_y=True)
     >>> round(PrototypeClassifier(1).fit(X[:1000], y[:1000]).score(X[1000:], y[1000:]), 2)
     0.89

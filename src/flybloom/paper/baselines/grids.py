@@ -27,8 +27,8 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 
-from flybloom.baselines.prototypes import PrototypeClassifier
-from flybloom.baselines.simhash import SimHashBloomClassifier
+from flybloom.paper.baselines.prototypes import PrototypeClassifier
+from flybloom.paper.baselines.simhash import SimHashBloomClassifier
 
 Params = dict[str, Any]
 
@@ -93,7 +93,7 @@ class Baseline:
 
     Examples
     --------
-    >>> from flybloom.baselines import BASELINES
+    >>> from flybloom.paper.baselines import BASELINES
     >>> [(name, len(baseline.grids["full"])) for name, baseline in BASELINES.items()]
     [('kNNC', 9), ('1NNC', 1), ('CC1', 1), ('CC', 7), ('SBFC', 21), ('LR', 960), ('MLPC', 720)]
     >>> BASELINES["CC"].make({"n_prototypes": 4}, seed=0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from flybloom.datasets.dataset import Sizes
-from flybloom.datasets.folder import names, sizes
 from flybloom.exceptions import SourceError
+from flybloom.paper.datasets.dataset import Sizes
+from flybloom.paper.datasets.folder import names, sizes
 
 VISION = ("mnist", "fashion_mnist", "cifar10_grey", "cifar100_grey")
 # Shown on their own in the paper; gina_prior2_proxy stands in for OpenML's gina_prior2, whose rows it does not have.
@@ -65,7 +65,7 @@ def group_names(group: str, folder: str | os.PathLike[str] | None = None, *, inc
     Examples
     --------
     >>> import tempfile
-    >>> from flybloom.datasets import group_names
+    >>> from flybloom.paper.datasets import group_names
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     group_names("A", folder), group_names("B", folder)
     (['digits'], [])

@@ -6,7 +6,7 @@ paper has a slip, these functions compute what its proofs support; docs/theory.m
 """
 
 from flybloom.exceptions import SaturationWarning
-from flybloom.theory.agreement import (
+from flybloom.paper.theory.agreement import (
     NeighborConditions,
     TheoremSizes,
     binary_conditions,
@@ -16,7 +16,7 @@ from flybloom.theory.agreement import (
     real_delta,
     real_sizes,
 )
-from flybloom.theory.capacity import (
+from flybloom.paper.theory.capacity import (
     Capacity,
     capacity,
     expected_occupancy,
@@ -25,7 +25,7 @@ from flybloom.theory.capacity import (
     occupancy,
     rows_until_saturated,
 )
-from flybloom.theory.collisions import (
+from flybloom.paper.theory.collisions import (
     binary_collision,
     binary_winner_share,
     collision,

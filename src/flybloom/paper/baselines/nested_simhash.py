@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from flybloom._internal.typing import Array
-from flybloom.baselines.simhash import KEY_BITS, decide, direction_blocks, hash_blocks, tie_keys, unmet
+from flybloom.paper.baselines.simhash import KEY_BITS, decide, direction_blocks, hash_blocks, tie_keys, unmet
 
 BITS_AT_ONCE = 2**27  # bounds the hashes of all rows, one byte for each bit
 

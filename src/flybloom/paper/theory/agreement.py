@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from flybloom.theory.collisions import random_components, threshold
+from flybloom.paper.theory.collisions import random_components, threshold
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,7 @@ def binary_sizes(n_rows: int, n_features: int, n_ones: int, delta: float, n_clas
 
     Examples
     --------
-    >>> from flybloom.theory import binary_delta, binary_sizes
+    >>> from flybloom.paper.theory import binary_delta, binary_sizes
     >>> sizes = binary_sizes(100, 1000, 100, delta=0.1)
     >>> sizes
     TheoremSizes(n_components=123316, n_connections=3, n_winners=120)
@@ -130,7 +130,7 @@ def binary_delta(
 
     Examples
     --------
-    >>> from flybloom.theory import binary_delta
+    >>> from flybloom.paper.theory import binary_delta
     >>> binary_delta(100, 1000, 100, 1_000_000, 3, 300)
     0.000553
     >>> binary_delta(100, 1000, 100, 1_000_000, 3, 3000)
@@ -171,7 +171,7 @@ def binary_conditions(x: Any, X: Any, y: Any, n_connections: int) -> NeighborCon
     Examples
     --------
     >>> import numpy as np
-    >>> from flybloom.theory import binary_conditions
+    >>> from flybloom.paper.theory import binary_conditions
     >>> X = np.kron(np.eye(2, dtype=int), np.ones(20, int))
     >>> x = X[0].copy()
     >>> x[[0, 39]] = 0, 1
@@ -210,7 +210,7 @@ def real_sizes(n_rows: int, n_connections: int, delta: float, n_classes: int = 2
 
     Examples
     --------
-    >>> from flybloom.theory import real_sizes
+    >>> from flybloom.paper.theory import real_sizes
     >>> real_sizes(20, 8, delta=0.2)
     TheoremSizes(n_components=403200, n_connections=8, n_winners=288)
     """
@@ -239,7 +239,7 @@ def real_delta(n_rows: int, n_components: int, n_winners: int, n_classes: int = 
 
     Examples
     --------
-    >>> from flybloom.theory import real_delta
+    >>> from flybloom.paper.theory import real_delta
     >>> real_delta(20, 403200, 288)
     0.1502
     """
@@ -281,7 +281,7 @@ def real_conditions(
     Examples
     --------
     >>> import numpy as np
-    >>> from flybloom.theory import real_conditions
+    >>> from flybloom.paper.theory import real_conditions
     >>> X = np.random.default_rng(0).exponential(size=(20, 50))
     >>> real_conditions(X[0] + 1e-4, X, np.arange(20) % 2, 5, 0.01, seed=0).holds
     True

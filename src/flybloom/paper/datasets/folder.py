@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from flybloom.datasets.cifar import CIFAR10, CIFAR100, has_cifar, load_cifar
-from flybloom.datasets.dataset import Dataset, Sizes
-from flybloom.datasets.idx import has_idx, load_idx
-from flybloom.datasets.npz import npz_sizes, read_npz
 from flybloom.exceptions import SourceError
+from flybloom.paper.datasets.cifar import CIFAR10, CIFAR100, has_cifar, load_cifar
+from flybloom.paper.datasets.dataset import Dataset, Sizes
+from flybloom.paper.datasets.idx import has_idx, load_idx
+from flybloom.paper.datasets.npz import npz_sizes, read_npz
 
 VARIABLE = "FLYBLOOM_DATA"
 IDX = ("mnist", "fashion_mnist")
@@ -38,7 +38,7 @@ def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
 
     Examples
     --------
-    >>> from flybloom.datasets import data_folder
+    >>> from flybloom.paper.datasets import data_folder
     >>> str(data_folder("."))
     '.'
     """
@@ -75,7 +75,7 @@ def names(folder: str | os.PathLike[str] | None = None) -> list[str]:
     Examples
     --------
     >>> import tempfile
-    >>> from flybloom.datasets import names
+    >>> from flybloom.paper.datasets import names
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     names(folder)
     ['digits']
@@ -114,7 +114,7 @@ def load(name: str, folder: str | os.PathLike[str] | None = None) -> Dataset:
     >>> import tempfile
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from flybloom.datasets import load
+    >>> from flybloom.paper.datasets import load
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     np.savez(Path(folder) / "pets.npz", X=np.eye(3), y=["dog", "cat", "dog"])
     ...     pets = load("pets", folder)
@@ -148,7 +148,7 @@ def sizes(name: str, folder: str | os.PathLike[str] | None = None) -> Sizes:
 
     Examples
     --------
-    >>> from flybloom.datasets import sizes
+    >>> from flybloom.paper.datasets import sizes
     >>> sizes("digits")
     Sizes(n=1797, d=64, n_classes=10)
     """

@@ -12,8 +12,8 @@ from typing import BinaryIO
 import numpy as np
 
 from flybloom._internal.typing import Array, Codes
-from flybloom.datasets.dataset import Dataset
 from flybloom.exceptions import SourceError
+from flybloom.paper.datasets.dataset import Dataset
 
 UNSIGNED_BYTES = 8  # the only type of value that these data sets use
 MAX_INFLATION = 1032  # deflate cannot pack a byte better than this

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from flybloom._internal.typing import Array, Codes
-from flybloom.datasets.dataset import Dataset
 from flybloom.exceptions import SourceError
+from flybloom.paper.datasets.dataset import Dataset
 
 CHANNELS, PIXELS = 3, 32 * 32
 

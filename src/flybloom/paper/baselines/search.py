@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from flybloom._internal.scores import accuracy, balanced_accuracy
 from flybloom._internal.typing import Array
-from flybloom.baselines.grids import Baseline, Params
-from flybloom.baselines.neighbours import predictions_for_each_k
-from flybloom.baselines.nested_simhash import Split, predictions_for_each_size
-from flybloom.baselines.simhash import resolve_size
+from flybloom.paper.baselines.grids import Baseline, Params
+from flybloom.paper.baselines.neighbours import predictions_for_each_k
+from flybloom.paper.baselines.nested_simhash import Split, predictions_for_each_size
+from flybloom.paper.baselines.simhash import resolve_size
 
 Outcome = list[Array] | ValueError  # the predictions of each split, or why the setting is not valid
 PredictAll = Callable[[Sequence[Params], Array, Array, list[Split], int], list[Outcome]]
@@ -39,7 +39,7 @@ class Record:
 
     Examples
     --------
-    >>> from flybloom.baselines import Record
+    >>> from flybloom.paper.baselines import Record
     >>> Record({"n_neighbors": 1}, accuracy=(0.5, 1.0), balanced_accuracy=(0.5, 1.0), seconds=0.1).params
     {'n_neighbors': 1}
     """
@@ -63,7 +63,7 @@ class Search:
 
     Examples
     --------
-    >>> from flybloom.baselines import Record, Search
+    >>> from flybloom.paper.baselines import Record, Search
     >>> records = [Record({"n_neighbors": k}, (score,), (score,), 0.1) for k, score in [(1, 0.8), (2, 0.9)]]
     >>> Search(tuple(records), skipped=()).best().params
     {'n_neighbors': 2}
@@ -121,7 +121,7 @@ def best_of(baseline: Baseline, profile: str, X: Any, y: Any, splits: Sequence[S
     --------
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.model_selection import StratifiedKFold
-    >>> from flybloom.baselines import BASELINES, best_of
+    >>> from flybloom.paper.baselines import BASELINES, best_of
     >>> X, y = load_digits(return_X_y=True)
     >>> folds = list(StratifiedKFold(2, shuffle=True, random_state=5489).split(X, y))
     >>> search = best_of(BASELINES["kNNC"], "quick", X, y, folds, seed=0)

@@ -14,11 +14,11 @@ from urllib.error import HTTPError
 import numpy as np
 
 from flybloom._internal.atomic_write import atomic_write
-from flybloom.datasets.dataset import Dataset, Sizes
-from flybloom.datasets.folder import chosen_folder
-from flybloom.datasets.groups import fits, limits
-from flybloom.datasets.npz import encoded
 from flybloom.exceptions import SourceError, UnreachableError, require_extra
+from flybloom.paper.datasets.dataset import Dataset, Sizes
+from flybloom.paper.datasets.folder import chosen_folder
+from flybloom.paper.datasets.groups import fits, limits
+from flybloom.paper.datasets.npz import encoded
 
 OFFLINE = "Without a network, put NPZ files with X and y into a folder and pass it or set FLYBLOOM_DATA (docs/data.md)."
 
@@ -55,7 +55,7 @@ def list_openml_group(group: str) -> list[Listed]:
 
     Examples
     --------
-    >>> from flybloom.datasets import list_openml_group
+    >>> from flybloom.paper.datasets import list_openml_group
     >>> list_openml_group("A")  # doctest: +SKIP
     [Listed(data_id=6, name='letter', version=1), ...]
     """
@@ -106,7 +106,7 @@ def fetch_openml_group(group: str, folder: str | os.PathLike[str] | None = None,
 
     Examples
     --------
-    >>> from flybloom.datasets import fetch_openml_group
+    >>> from flybloom.paper.datasets import fetch_openml_group
     >>> fetch_openml_group("B", "data")  # doctest: +SKIP
     ['mfeat_factors_12', ...]
     """
