@@ -22,7 +22,6 @@ from dask.delayed import delayed  # noqa: E402 - after it is known to be there
 from flybloom._internal.typing import Array  # noqa: E402
 from flybloom._internal.validation import NamedRows, check_labels, check_rows  # noqa: E402
 from flybloom.core.recipe import Learned, Learning  # noqa: E402
-from flybloom.core.sketch import Sketch  # noqa: E402
 from flybloom.distributed import _worker  # noqa: E402
 from flybloom.distributed._blocks import tree_reduce  # noqa: E402
 from flybloom.distributed._inputs import (  # noqa: E402
@@ -226,8 +225,9 @@ class _Cluster:
         if is_first:
             if session.recipe.has_positions:
                 job = self._with_positions(job, 0)
-            if session.recipe.needs_sketch or self.model.is_tuned:
-                sketch = self._sketch(job)
+            if session.recipe.needs_sketch:
+                sketch = self._reduced(_worker.sketch_of_blocks, job, _worker.sum_of_sketches)
+                _require_rows(0 if sketch is None else sketch.n_rows)
         before = session.start(sketch)
         counts = before.counts
         if announced is not None:
@@ -238,18 +238,13 @@ class _Cluster:
             assert job.n_met is not None  # noqa: S101 - just set
             counts = counts.at_end_of(job.n_met - counts.n_met)
         hasher = before.hasher if job.encoder.names is not None else _worker.without_names(before.hasher)
-        job = replace(job, learned=Learned(hasher, counts.emptied()))
-        added = self._reduced(_worker.counts_of_blocks, job, _worker.sum_of_counts)
+        sketches = is_first and self.model.is_tuned and sketch is None
+        job = replace(job, learned=Learned(hasher, counts.emptied()), sketches=sketches)
+        added, found = self._reduced(_worker.counts_of_blocks, job, _worker.sum_of_counts)
         _require_rows(added.n_rows)
         session.learned = before._replace(counts=counts.plus(added, owned=True))
         if is_first:
-            session.tune(self.model, sketch)
-
-    def _sketch(self, job: _worker.Job) -> Sketch:
-        """Return the sketch of all rows."""
-        sketch = self._reduced(_worker.sketch_of_blocks, job, _worker.sum_of_sketches)
-        _require_rows(0 if sketch is None else sketch.n_rows)
-        return sketch  # type: ignore[no-any-return]
+            session.tune(self.model, found if sketch is None else sketch)
 
     def _with_positions(self, job: _worker.Job, at: int) -> _worker.Job:
         """Return the job with the position of the first row of each block, which takes a pass once."""

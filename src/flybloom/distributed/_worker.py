@@ -59,8 +59,10 @@ class Job:
         How many rows come before each block, where that matters.
     n_met : int or None
         How many rows there are in all, where that matters.
+    sketches : bool
+        Whether rows are sketched while they are counted.
     learned : Learned or None
-        How rows are hashed, and counts to add to; None to sketch.
+        How rows are hashed, and counts to add to; None to sketch alone.
     """
 
     recipe: Recipe
@@ -72,6 +74,7 @@ class Job:
     n_blocks: int
     starts: dict[int, int] | None = None
     n_met: int | None = None
+    sketches: bool = False
     learned: Learned | None = None
 
 
@@ -97,8 +100,7 @@ def sketch_of_blocks(job: Job, blocks: Blocks) -> Sketch | None:
 
     def look(_: int, block: Block) -> None:
         nonlocal total
-        part = job.recipe.sketch_of(block)
-        total = part if total is None else total + part
+        total = sum_of_sketches([total, job.recipe.sketch_of(block)])
 
     _for_each(job, blocks, look)
     return total
@@ -110,26 +112,29 @@ def sum_of_sketches(parts: list[Sketch | None]) -> Sketch | None:
     return reduce(add, known) if known else None
 
 
-def counts_of_blocks(job: Job, blocks: Blocks) -> Counts:
-    """Count the winners of a group of blocks, one after the other."""
+def counts_of_blocks(job: Job, blocks: Blocks) -> tuple[Counts, Sketch | None]:
+    """Count the winners of a group of blocks, one after the other, and sketch their rows if that is asked for."""
     assert job.learned is not None  # noqa: S101 - set for this work
     learned = job.learned._replace(hasher=with_kept_projection(job.learned.hasher))
     counts = learned.counts.emptied()  # of its own, so that it may be changed in place
+    sketch = None
 
     def learn(_: int, block: Block) -> None:
-        nonlocal counts
+        nonlocal counts, sketch
+        if job.sketches:
+            sketch = sum_of_sketches([sketch, job.recipe.sketch_of(block)])
         _warm_up(learned.hasher, block.rows)
         delta = learned._replace(counts=counts).count_block(block, None)
         if not counts.change_in_place(delta, 1):
             counts = counts.plus(delta, owned=True)
 
     _for_each(job, blocks, learn)
-    return counts
+    return counts, sketch
 
 
-def sum_of_counts(parts: list[Counts]) -> Counts:
-    """Add up counts."""
-    return reduce(lambda a, b: a.plus(b), parts)
+def sum_of_counts(parts: list[tuple[Counts, Sketch | None]]) -> tuple[Counts, Sketch | None]:
+    """Add up counts, and sketches."""
+    return reduce(lambda a, b: a.plus(b), [counts for counts, _ in parts]), sum_of_sketches([own for _, own in parts])
 
 
 def score(rows: Features, model: CountingEstimator, method: str) -> Array:

@@ -145,7 +145,7 @@ class _Training:
         session = self.session
         if session.learned is not None:
             return
-        if not (session.recipe.needs_sketch or self.model.is_tuned or self.blocks.schema().get("kinds")):
+        if not (session.recipe.needs_sketch or self.blocks.schema().get("kinds")):
             return
         if not self.blocks.can_repeat:
             msg = (
@@ -167,10 +167,12 @@ class _Training:
         return self.sketch
 
     def _count(self) -> None:
-        """Learn the rows after those that are done."""
+        """Learn the rows after those that are done, and sketch them if that was not done before and is needed."""
+        sketches = self.is_anew and self.model.is_tuned and self.sketch is None
         for block, n_rows in self._warmed_up(self._checked(self.n_done, "learning")):
-            if self.session.learned is None:
-                self.sketch = self.session.sketch_of(block)
+            if sketches or self.session.learned is None:
+                part = self.session.sketch_of(block, self.n_done)
+                self.sketch = part if self.sketch is None else self.sketch + part
                 self.session.start(self.sketch)
             self.session.learn(block)
             self.n_done += n_rows
