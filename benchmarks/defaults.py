@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from flybloom.core.readout.scorer import Scorer
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -29,7 +30,6 @@ from sklearn.preprocessing import StandardScaler
 from datasets import NAMED, load, tabular
 from flybloom import FlyHash
 from flybloom.core.readout import filters
-from flybloom.core.readout.scorer import Scorer
 
 RESULTS = Path(__file__).parent / "results" / "defaults.json"
 COMPONENTS = (4096, 16384, 32768)
