@@ -53,7 +53,7 @@ class Learned(NamedTuple):
             if watch is not None:
                 watch(some, winners)
 
-        self.hasher.for_each_block(X, use, n_jobs, ordered=counter.needs_order)
+        self.hasher.for_each_block(X, use, n_jobs)
         return counter.delta()
 
 

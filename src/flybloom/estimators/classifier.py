@@ -437,7 +437,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
             counts: Any = learned.counts
             counts.unit.require_whole("leave rows out")
             codes = known_codes(check_labels(y, rows.shape[0]), counts.classes)
-            winners = learned.hasher.winners(rows, self.n_jobs, ordered=False)
+            winners = learned.hasher.winners(rows, self.n_jobs)
             return left_out_scores(counts, self.class_weight, winners, codes)
 
     def explain(

@@ -438,7 +438,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
             Class and scores.
         """
         chosen = self.watcher(learned, block)
-        learned.hasher.for_each_block(block.rows, chosen, self.n_jobs, ordered=False)
+        learned.hasher.for_each_block(block.rows, chosen, self.n_jobs)
         return self._judged(learned, block, chosen)
 
     def watcher(self, learned: Learned, block: Block) -> JudgedRows:
