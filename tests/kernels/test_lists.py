@@ -7,8 +7,8 @@ from numpy.testing import assert_array_equal
 import reference
 from flybloom.core.readout import filters as made
 from flybloom.core.readout import linear
-from flybloom.core.readout.filters import Filters
-from flybloom.core.readout.linear import DerivedWeights, ListedWeights, TableWeights
+from flybloom.core.readout.filters import Filters, LookedUpWeights
+from flybloom.core.readout.linear import ListedWeights, TableWeights
 
 M, RHO, CLASSES = 40, 9, 70
 
@@ -58,11 +58,15 @@ def test_scores_by_lists_are_those_of_the_reference(hashed, sparse_counts, decay
     """Novelty and class, ties included, whichever way they are found."""
     counts = sparse_counts.astype(dtype)
     filters = Filters(counts, counts.max(axis=0), decay)
-    derived, table, lists = filters.read_out(RHO, 5), filters.read_out(RHO, 5, M), by_lists(counts, decay, monkeypatch)
-    assert isinstance(derived.weights, DerivedWeights)
+    looked_up, table, lists = (
+        filters.read_out(RHO, 5),
+        filters.read_out(RHO, 5, M),
+        by_lists(counts, decay, monkeypatch),
+    )
+    assert isinstance(looked_up.weights, LookedUpWeights)
     assert isinstance(table.weights, TableWeights)
     expected = reference.novelty(reference.filters(counts.T, decay), hashed)
-    for read_out in (derived, table, lists):
+    for read_out in (looked_up, table, lists):
         assert_array_equal(read_out.scores(hashed) / -RHO, expected)
         assert_array_equal(read_out.labels(hashed), linear.choose(-expected, hashed, 5))
 
@@ -96,4 +100,4 @@ def test_lists_are_made_only_where_they_pay(sparse_counts):
     assert kind(sparse_counts, enough - 1) is TableWeights
     assert kind(np.ascontiguousarray(sparse_counts[:, : made.MANY_CLASSES - 1]), enough) is TableWeights
     assert kind(np.ones_like(sparse_counts), enough) is TableWeights
-    assert kind(sparse_counts, M - 1) is DerivedWeights
+    assert kind(sparse_counts, M - 1) is LookedUpWeights

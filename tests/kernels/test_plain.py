@@ -166,7 +166,10 @@ def test_weights_and_the_choice_of_a_class(seed, n_classes, rho, n_rows):
     table = np.array([9, 7, 9, 5], np.int32), rng.choice([0, 2], n_classes), rng.integers(0, 2, n_classes)
     compiled_, plain = both("score.look_up", (counts, *table), (n_rows, n_classes), np.int32)
     assert_array_equal(plain, compiled_)
-    scores = compiled_.astype(np.float64)
+    counts = rng.integers(0, 3, (30, n_classes)).astype(np.int32)
+    given_ = winners, counts, *table, np.arange(n_classes, dtype=np.float64)
+    scores, plain = both("score.looked_up_sums", given_, (n_rows, n_classes), np.float64)
+    assert_array_equal(plain, scores)
     compiled_, plain = both("score.choose", (scores, winners, np.uint64(seed)), n_rows, np.int64)
     assert_array_equal(plain, compiled_)
 

@@ -22,6 +22,19 @@ def look_up(counts: Array, values: Array, starts: Array, lasts: Array, out: Arra
 
 
 @kernel
+def looked_up_sums(
+    winners: Array, counts: Array, values: Array, starts: Array, lasts: Array, intercept: Array, out: Array
+) -> None:
+    """Write the intercept plus the weights of the counts of each row's winners to `out`; see `look_up`."""
+    for row in range(winners.shape[0]):
+        out[row] = intercept
+        for r in range(winners.shape[1]):
+            j = winners[row, r]
+            for i in range(counts.shape[1]):
+                out[row, i] += values[starts[i] + min(counts[j, i], lasts[i])]
+
+
+@kernel
 def _mix(word: np.uint64) -> np.uint64:
     """Scramble a 64-bit word."""
     word = (word ^ (word >> np.uint64(30))) * MIX_0

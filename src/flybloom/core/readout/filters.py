@@ -7,26 +7,40 @@ winners: the score is minus the sum of the weights, and what has never won adds 
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import NamedTuple
+
 import numpy as np
 
 from flybloom._internal.parallel import for_each_block
-from flybloom._internal.typing import Array, CountTable
+from flybloom._internal.typing import Array, CountTable, Winners
 from flybloom.core import _kernels
 from flybloom.core._kernels._choice import loops
 from flybloom.core.readout.linear import (
-    DerivedWeights,
     FrozenReadout,
     LinearReadout,
     ListedWeights,
     TableWeights,
     in_units,
 )
-from flybloom.core.readout.weight_table import UNIT, coarse, step_bits, table_by_class
+from flybloom.core.readout.weight_table import MAX_KEPT, UNIT, WeightTable, coarse, step_bits, table_by_class
 
 MANY_CLASSES = 32  # from here on lists are faster, as measured where 2 % of the counts are not zero: docs/growth.md
 MAX_LISTED = 1 / 8  # share of counts that are not zero: bounds the memory of the lists
 WORTH_LISTING = 2  # how often each component must be looked up, on average, to pay for making its list
 SAMPLED = 64  # every how many components one is looked at to estimate that share
+
+
+class LookedUpWeights(NamedTuple):
+    """Weights that are looked up by count while they are added, where few rows are to be scored."""
+
+    counts: CountTable
+    table: WeightTable
+
+    def sums(self, winners: Winners, intercept: Array, out: Array) -> None:
+        """Look up the weights of the winners, and add them up."""
+        n_weights = winners.size * intercept.size
+        loops("score", n_weights).looked_up_sums(winners, self.counts, *self.table, intercept, out)
 
 
 class Filters:
@@ -49,14 +63,16 @@ class Filters:
     ) -> None:
         bits = step_bits(decay, int(class_count.max(initial=0)), class_weights)
         self._counts = coarse(counts, bits)
-        table = table_by_class(decay, class_count, class_weights, bits)
-        self._table = table._replace(values=in_units(1.0 - table.values, UNIT))
+        most = int(class_count.max(initial=0))
+        if class_weights is None and most <= MAX_KEPT:
+            self._table = _common_table(decay, 1 << most.bit_length(), class_count.size)
+        else:
+            self._table = _familiar(table_by_class(decay, class_count, class_weights, bits))
 
-    def in_units(self, components: Array | None = None) -> Array:
-        """Return one minus the filters, of some components or of all: int32, of shape (n, n_classes)."""
-        counts = self._counts if components is None else self._counts[components]
-        out = np.empty(counts.shape, np.int32)
-        loops("score", counts.size).look_up(counts, *self._table, out)
+    def in_units(self) -> Array:
+        """Return one minus the filters in units, int32, of shape (n_components, n_classes)."""
+        out = np.empty(self._counts.shape, np.int32)
+        loops("score", out.size).look_up(self._counts, *self._table, out)
         return out
 
     def familiarity(self) -> Array:
@@ -92,7 +108,7 @@ class Filters:
             if lists is not None:
                 return LinearReadout(lists, intercept, UNIT, seed)
         if n_lookups < n_components:
-            return LinearReadout(DerivedWeights(self.in_units), intercept, UNIT, seed)
+            return LinearReadout(LookedUpWeights(self._counts, self._table), intercept, UNIT, seed)
         return LinearReadout(TableWeights(self.in_units()), intercept, UNIT, seed)
 
     def _intercept(self, n_winners: int) -> Array:
@@ -121,3 +137,14 @@ class Filters:
 
         for_each_block(fill, n_components, n_classes, n_jobs)
         return lists
+
+
+def _familiar(table: WeightTable) -> WeightTable:
+    """Return a table of one minus the weights, in units."""
+    return table._replace(values=in_units(1.0 - table.values, UNIT))
+
+
+@lru_cache(maxsize=8)
+def _common_table(decay: float, size: int, n_classes: int) -> WeightTable:
+    """Return the same for classes that count alike, of sizes that calls share; who scores single rows waits for it."""
+    return _familiar(table_by_class(decay, np.full(n_classes, size - 1), None))

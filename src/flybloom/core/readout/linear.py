@@ -111,9 +111,11 @@ class LinearReadout(NamedTuple):
     def labels(self, winners: Winners) -> Codes:
         """Return the class of the largest score of each row; see `choose`."""
         n_classes = self.intercept.size
-        codes = np.empty(len(winners), np.int64)
         n = max(1, VALUES_AT_ONCE // max(n_classes, 1))
-        scores = np.empty((min(n, len(winners)), n_classes))
+        if len(winners) <= n:
+            return choose(self.scores(winners), winners, self.seed)
+        codes = np.empty(len(winners), np.int64)
+        scores = np.empty((n, n_classes))
         for begin in range(0, len(winners), n):
             some = winners[begin : begin + n]
             codes[begin : begin + n] = choose(self.scores(some, scores[: len(some)]), some, self.seed)

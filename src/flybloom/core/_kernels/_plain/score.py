@@ -20,6 +20,14 @@ def look_up(counts: Array, values: Array, starts: Array, lasts: Array, out: Arra
         out[some] = values[starts + np.minimum(counts[some], lasts)]
 
 
+def looked_up_sums(
+    winners: Array, counts: Array, values: Array, starts: Array, lasts: Array, intercept: Array, out: Array
+) -> None:
+    """Write the intercept plus the weights of the counts of each row's winners to `out`; see `look_up`."""
+    for row, won in enumerate(winners):
+        out[row] = values[starts + np.minimum(counts[won], lasts)].sum(axis=0, dtype=np.float64) + intercept
+
+
 def _mix(words: Array) -> Array:
     """Scramble 64-bit words."""
     words = (words ^ (words >> np.uint64(30))) * MIX_0
