@@ -23,7 +23,7 @@ from sklearn.datasets import make_classification
 from datasets import VISION, load, load_split, tabular
 from flybloom import FlyBloomClassifier
 from flybloom.core.readout.decay import MOST
-from flybloom.core.readout.scorer import Scorer
+from flybloom.core.readout.filters import Filters
 from peers.data import stream
 
 RESULTS = Path(__file__).parent / "results" / "decay.json"
@@ -105,8 +105,8 @@ def read_off(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarra
         "mean": float(table.mean()),
         "digits": np.bincount(np.frexp(table[table > 0])[1]).tolist(),
         "accuracy": [
-            float(np.mean(counts.classes[scorer.most_familiar(winners, 0)] == y_test))
-            for scorer in (Scorer(counts.table, counts.class_count, decay) for decay in DECAYS)
+            float(np.mean(counts.classes[read.read_out(hasher.n_winners, 0, winners.size).labels(winners)] == y_test))
+            for read in (Filters(counts.table, counts.class_count, decay) for decay in DECAYS)
         ],
     }
 

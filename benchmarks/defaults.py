@@ -28,8 +28,8 @@ from sklearn.preprocessing import StandardScaler
 
 from datasets import NAMED, load, tabular
 from flybloom import FlyHash
-from flybloom.core.readout import filters
-from flybloom.core.readout.scorer import Scorer
+from flybloom.core._kernels.count import add_counts
+from flybloom.core.readout.filters import Filters
 
 RESULTS = Path(__file__).parent / "results" / "defaults.json"
 COMPONENTS = (4096, 16384, 32768)
@@ -56,14 +56,15 @@ def accuracies(hasher: FlyHash, X: np.ndarray, y: np.ndarray) -> dict[tuple[int,
     for rho in WINNERS:
         winners = np.ascontiguousarray(all_winners[:, :rho])
         counts = np.zeros((hasher.n_components_, codes.max() + 1), np.int32)
-        filters.add(winners, codes, ones, counts)
+        rows = np.zeros(codes.max() + 1, np.int64)
+        add_counts(winners, codes, ones, counts, rows)
         hits = dict.fromkeys(DECAYS, 0.0)
         for test in folds:
-            filters.add(winners[test], codes[test], -ones[test], counts)
+            add_counts(winners[test], codes[test], -ones[test], counts, rows)
             for decay in DECAYS:
-                predicted = Scorer(counts, np.bincount(codes), decay).most_familiar(winners[test], hasher.seed_)
-                hits[decay] += float((predicted == codes[test]).mean())
-            filters.add(winners[test], codes[test], ones[test], counts)
+                read_out = Filters(counts, np.bincount(codes), decay).read_out(rho, hasher.seed_, winners.size)
+                hits[decay] += float((read_out.labels(winners[test]) == codes[test]).mean())
+            add_counts(winners[test], codes[test], ones[test], counts, rows)
         result.update({(rho, decay): hits[decay] / len(folds) for decay in DECAYS})
     return result
 

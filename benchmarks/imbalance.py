@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from datasets import load
 from flybloom import FlyBloomClassifier
 from flybloom.core.readout.class_weight import class_weights
-from flybloom.core.readout.scorer import Scorer
+from flybloom.core.readout.filters import Filters
 
 SETS = ("page_blocks", "ann_thyroid", "dna", "cardiotocography_nsp", "wine_quality_red", "steel_plates_fault")
 SETS += ("spambase", "digits")
@@ -55,10 +55,10 @@ def time_ratio(X: np.ndarray, y: np.ndarray) -> float:
 
     def weighted() -> None:
         weights = class_weights("balanced", model.classes_, rows)
-        Scorer(counts, rows, model.decay, weights).novelty(winners)
+        Filters(counts, rows, model.decay_, weights).read_out(winners.shape[1], 0, winners.size).scores(winners)
 
     def plain() -> None:
-        Scorer(counts, rows, model.decay).novelty(winners)
+        Filters(counts, rows, model.decay_).read_out(winners.shape[1], 0, winners.size).scores(winners)
 
     times = {weighted: [], plain: []}
     for _ in range(8):

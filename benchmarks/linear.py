@@ -15,7 +15,7 @@ import numpy as np
 
 from flybloom.core._kernels import linear
 from flybloom.core.hashing.projection import Projection
-from flybloom.core.readout import linear_weights
+from flybloom.core.readout.linear import TableWeights
 
 SHAPES = [(4096, 128, 10), (8192, 512, 10), (8192, 512, 26), (8192, 512, 100)]  # m, rho, classes
 ROWS, FEW, ROUNDS = 2048, 64, 9
@@ -43,18 +43,16 @@ def main() -> None:
         X = rng.standard_normal((ROWS, 50)).astype(np.float32)
         projection = Projection(0, 50, m, 24, signed=True)
         winners = projection.winners(X, rho)
-        weights, intercept = (
-            linear_weights.rounded(rng.standard_normal((m, n_classes)) / m),
-            rng.standard_normal(n_classes),
-        )
-        padded, out, one = linear_weights.padded(weights), np.empty((ROWS, n_classes)), np.empty((1, n_classes))
+        weights = rng.integers(-(2**30), 2**30, (m, n_classes), np.int32)
+        intercept = rng.integers(-(2**40), 2**40, n_classes).astype(np.float64)
+        padded, out, one = TableWeights(weights).padded, np.empty((ROWS, n_classes)), np.empty((1, n_classes))
         few, first = winners[:FEW].astype(np.int64), winners[:1]
 
         jobs = {
             "hash": (lambda p=projection, X=X, rho=rho: p.winners(X, rho), ROWS),
-            "scores": (lambda v=winners, w=padded, b=intercept, o=out: linear.linear_scores(v, w, b, o), ROWS),
+            "scores": (lambda v=winners, w=padded, b=intercept, o=out: linear.linear_sums(v, w, b, o), ROWS),
             "numpy": (lambda v=few, w=weights, b=intercept: w[v].sum(axis=1, dtype=np.float64) + b, FEW),
-            "alone": (lambda a=(first, padded, intercept, one): [linear.linear_scores(*a) for _ in range(100)], 100),
+            "alone": (lambda a=(first, padded, intercept, one): [linear.linear_sums(*a) for _ in range(100)], 100),
         }
         times = best(jobs)
         same = np.array_equal(out[:FEW], jobs["numpy"][0]())

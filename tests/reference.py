@@ -61,30 +61,32 @@ def triangle(square):
 
 
 def filters(z, c):
-    """w_ij = (1 - c)^z_ij (equation 4), the power by repeated multiplication."""
+    """w_ij = (1 - c)^z_ij (equation 4), on the grid."""
     return powers(1.0 - c, z)
 
 
-def powers(base, z):
-    """base^z_ij by repeated multiplication."""
-    table = [1.0]
-    for _ in range(int(z.max(initial=0))):
-        table.append(table[-1] * base)
-    return np.array(table)[z]
+def powers(base, z, weight=1):
+    """base^(weight z_ij) on the grid."""
+    found = {n: grid_weight(exponent(base, n * Fraction(float(weight)))) for n in np.unique(z).tolist()}
+    return np.array([found[n] for n in z.ravel().tolist()]).reshape(z.shape)
 
 
-def power(base, exponent):
-    """base^exponent: the whole part of the exponent by squares, 40 binary digits of its fraction by square roots."""
-    if base == 0:
-        return 0.0
-    result, square, root, exact = 1.0, base, base, Fraction(float(exponent))
-    for digit in reversed(f"{int(exact):b}"):
-        result = result * square if digit == "1" else result
-        square = square * square
-    for k in range(1, 41):
-        root = math.sqrt(root)
-        result = result * root if int(exact * 2**k) % 2 else result
-    return result
+def exponent(base, n):
+    """Minus the logarithm of base^n, with 40 decimal digits."""
+    with localcontext(prec=40):
+        if n == 0:
+            return Decimal(0)
+        return -exact_log(Fraction(float(base))) * n.numerator / n.denominator if base > 0 else Decimal("inf")
+
+
+def grid_weight(x):
+    """e^-x to the nearest multiple of 2^-30; from x = 16 on 120, less 15 for each time that x doubles, down to 0."""
+    with localcontext(prec=40):
+        if x < 16:
+            return round((-x).exp() * 2**30) / 2**30
+        if x >= 4096:
+            return 0.0
+        return (120 - round((x / 16).ln() / Decimal(2).ln() * 15)) / 2**30
 
 
 def counted_weights(weights, unit):
@@ -94,12 +96,12 @@ def counted_weights(weights, unit):
 
 def fractional_filters(z, c):
     """w_ij = (1 - c)^(z_ij / 1024): filters of counts in 1/1024 of a row."""
-    return powers(power(1.0 - c, 1 / 1024), z)
+    return powers(1.0 - c, z, 1 / 1024)
 
 
 def weighted_filters(z, c, weights):
     """w_ij = (1 - c)^(weight_i z_ij): filters in which a row of class i counts as weight_i rows."""
-    return np.array([powers(power(1.0 - c, weight), row) for row, weight in zip(z, weights, strict=True)])
+    return np.array([powers(1.0 - c, row, weight) for row, weight in zip(z, weights, strict=True)])
 
 
 def balanced_weights(y):
@@ -117,7 +119,7 @@ def binary_filters(h, y, classes):
 
 
 def novelty(w, winners):
-    """f_i(x) = w_i . h(x) / rho (equation 3), added from the largest winner on."""
+    """f_i(x) = w_i . h(x) / rho (equation 3)."""
     f = np.zeros((len(winners), len(w)))
     for r in range(winners.shape[1]):
         f = f + w[:, winners[:, r]].T
@@ -125,14 +127,15 @@ def novelty(w, winners):
 
 
 def linear_scores(winners, weights, intercept):
-    """The weights of each row's winners, added without rounding, and the intercept; rounded once each."""
+    """The weights of each row's winners, added without rounding, and the intercept."""
     exact = [[Fraction(float(w)) for w in row] for row in weights]
-    sums = [[float(sum(exact[j][c] for j in row)) for c in range(weights.shape[1])] for row in winners.tolist()]
-    return np.array(sums).reshape(len(winners), weights.shape[1]) + intercept
+    start = [Fraction(float(b)) for b in intercept]
+    sums = [[float(sum((exact[j][c] for j in row), b)) for c, b in enumerate(start)] for row in winners.tolist()]
+    return np.array(sums).reshape(len(winners), weights.shape[1])
 
 
 def bayes_weights(z, weights=None, smoothing=0.1):
-    """What component j says of class i: log of its wins over those in other classes, to the nearest 2^-18.
+    """What component j says of class i: log of its wins over those in other classes, in units of 2^-18.
 
     `z` are counts of shape (n_classes, m); a row of a class may count as `weights` rows. With 40 decimal digits.
     """
@@ -145,16 +148,16 @@ def bayes_weights(z, weights=None, smoothing=0.1):
         for j in range(len(wins[0])):
             total = sum(row[j] for row in wins)
             result[i].append(round((exact_log(total + given) - exact_log(total - wins[i][j] + given)) * 2**18))
-    return np.array(result) / 2.0**18
+    return np.array(result)
 
 
 def bayes_intercept(class_count, rho, m, weights=None, smoothing=0.1):
-    """What is added to the sums of each class: as many winners, drawn from all wins, would say nothing."""
+    """What is added to the sums of each class: as many winners, drawn from all wins, would say nothing; in units."""
     weights = [1] * len(class_count) if weights is None else weights
     rows = [Fraction(int(n)) * Fraction(float(w)) for n, w in zip(class_count, weights, strict=True)]
     total, given = sum(rows) * rho, Fraction(smoothing) * m
     parts = [exact_log((sum(rows) - n) * rho + given) - exact_log(total + given) for n in rows]
-    return np.array([float(part) if n else -128.0 for part, n in zip(parts, rows, strict=True)]) * rho
+    return np.array([round((part if n else -128) * rho * 2**18) for part, n in zip(parts, rows, strict=True)])
 
 
 def exact_log(value):
@@ -277,16 +280,13 @@ def recovering_novelty(winners, learned, positions, now, c, epoch, n_ages):
     for row in winners:
         total = 0.0
         for j in row:
-            weight = 1.0
+            x = Decimal(0)
             for age in range(n_ages):
                 n_wins = sum(
                     j in won for won, p in zip(learned, positions, strict=True) if now // epoch - p // epoch == age
                 )
-                power = 1.0
-                for _ in range(n_wins):
-                    power *= 1.0 - c * (n_ages - age) / n_ages
-                weight *= power
-            total += weight
+                x += exponent(1.0 - c * (n_ages - age) / n_ages, Fraction(n_wins))
+            total += grid_weight(x)
         result.append(total / len(row))
     return np.array(result)
 
@@ -631,8 +631,8 @@ def window_connections(seed, shape, m, s):
     return features, signs
 
 
-def certified(low, high, weights, offsets, own, rho):
-    """Whether class `own` has the least sum for every set of winners that sums between the bounds allow.
+def certified(low, high, weights, intercept, own, rho):
+    """Whether class `own` has the largest sum for every set of winners that sums between the bounds allow.
 
     A set of rho components can win if each of them can reach, at its best, what every other one is at its worst.
     """
@@ -640,8 +640,8 @@ def certified(low, high, weights, offsets, own, rho):
     for chosen in itertools.combinations(range(m), rho):
         others = [j for j in range(m) if j not in chosen]
         if all(high[j] >= low[i] for j in chosen for i in others):
-            sums = [offsets[i] + sum(weights[j][i] for j in chosen) for i in range(len(offsets))]
-            if any(sums[i] <= sums[own] for i in range(len(offsets)) if i != own):
+            sums = [b + sum(weights[j][i] for j in chosen) for i, b in enumerate(intercept)]
+            if any(sums[i] >= sums[own] for i in range(len(sums)) if i != own):
                 return False
     return True
 

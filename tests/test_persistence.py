@@ -19,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 
 import flybloom
 import mutations
-from flybloom import FlyBloomClassifier, FlyHash
+from flybloom import FlyBloomClassifier, FlyHash, FrozenClassifier
 from flybloom._internal.atomic_write import remove_leftovers
 from flybloom.core.counts.columns import column_sums
 from flybloom.core.files import safetensors_file as storage
@@ -155,7 +155,8 @@ def test_files_of_every_format_keep_loading(path):
         assert model.winners(X).tolist() == expected["winners"]
     else:
         assert model.predict(X).tolist() == expected["labels"]
-        assert model.novelty(X).tolist() == expected["novelty"]
+        scores = model.decision_scores(X) if isinstance(model, FrozenClassifier) else -model.novelty(X)
+        assert (-scores).tolist() == expected["novelty"]
 
 
 def test_every_format_has_a_file():
@@ -165,10 +166,11 @@ def test_every_format_has_a_file():
         (1, "FlyHash"),
         (3, "FlyBloomClassifier"),
         (4, "FlyBloomClassifier"),
+        (5, "FrozenClassifier"),
     }
 
 
-@pytest.mark.parametrize(("field", "known"), [("format", 4), ("hash_version", 2)])
+@pytest.mark.parametrize(("field", "known"), [("format", 5), ("hash_version", 2)])
 def test_files_of_a_later_format_say_what_to_do(tmp_path, digits, field, known):
     """Upgrade."""
     small().fit(*digits).save(tmp_path / "model.fly")

@@ -100,17 +100,22 @@ def test_a_wrong_readout_is_refused_and_none_is_by_filters(model, digits, tmp_pa
     assert_array_equal(old.predict(digits[0]), model.set_params(readout="filter").predict(digits[0]))
 
 
-def test_a_frozen_model_says_the_same(model, digits, tmp_path):
-    """Scores and probabilities to the bit; there is nothing to freeze of filters."""
-    X, _ = digits
-    frozen = model.set_params(class_weight="balanced").freeze()
-    assert_array_equal(frozen.decision_function(X), model.decision_function(X))
-    assert_array_equal(frozen.predict_proba(X), model.predict_proba(X))
+@pytest.mark.parametrize("readout", ["bayes", "filter"])
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_a_frozen_model_says_the_same(model, digits, tmp_path, readout, class_weight):
+    """Labels, ties included, and probabilities, to the bit, also from its file; its scores are sums over winners."""
+    X, y = digits
+    model = FlyBloomClassifier(256, n_winners=12, random_state=0).fit(X[:500], np.append(y[:499], y[:1]))
+    frozen = model.set_params(class_weight=class_weight, readout=readout).freeze()
+    terms = 12 if readout == "filter" else 1
+    assert_array_equal(frozen.decision_scores(X) / terms, model.decision_scores(X))
     frozen.save(tmp_path / "small.fly")
-    assert_array_equal(predictor.load(tmp_path / "small.fly").predict(X), model.predict(X))
-    assert not hasattr(model.set_params(readout="filter"), "freeze")
-    with pytest.raises(AttributeError, match="freeze"):
-        model.freeze()
+    nothing = np.zeros((1, X.shape[1]))
+    for rows in (X, X[:3], nothing):
+        for other in (frozen, flybloom.load(tmp_path / "small.fly")):
+            assert_array_equal(other.predict(rows), model.predict(rows))
+            assert_array_equal(other.predict_proba(rows), model.predict_proba(rows))
+        assert_array_equal(predictor.load(tmp_path / "small.fly").predict(rows), model.predict(rows))
 
 
 def test_onnx_says_the_same(model, digits):

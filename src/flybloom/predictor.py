@@ -10,7 +10,7 @@ Where numba is installed, large batches are compiled after all.
 from __future__ import annotations
 
 import os
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -19,63 +19,13 @@ from flybloom._internal.typing import Array, Winners
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.files.envelope import damaged, hasher_of, open_file
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.readout.complement_bayes import BayesScorer
+from flybloom.core.readout.complement_bayes import Bayes, temperature_unit
 from flybloom.core.readout.decay import AUTO, count_decay_of
-from flybloom.core.readout.linear_weights import LinearWeights, linear_scores, padded
-from flybloom.core.readout.scorer import Scorer
+from flybloom.core.readout.filters import Filters
+from flybloom.core.readout.linear import FrozenReadout
 from flybloom.exceptions import ModelFileError
 
 __all__ = ["Predictor", "load"]
-
-
-class _ReadOut(Protocol):
-    """What a model makes of winners."""
-
-    classes: Array
-    temperature: float
-    is_ordered: bool  # whether the largest sum must come first
-
-    def scores(self, winners: Winners) -> Array:
-        """Return how much rows belong to each class."""
-
-    def codes(self, winners: Winners, seed: int) -> Array:
-        """Return the class of each row."""
-
-
-class _Linear:
-    """Weights of a frozen model."""
-
-    is_ordered = False
-
-    def __init__(self, learned: LinearWeights) -> None:
-        self.classes, self.temperature = learned.classes, learned.temperature
-        self._weights, self._intercept = padded(learned.weights), learned.intercept
-
-    def scores(self, winners: Winners) -> Array:
-        """Return sums of weights."""
-        return linear_scores(winners, self._weights, self._intercept)
-
-    def codes(self, winners: Winners, seed: int) -> Array:  # noqa: ARG002
-        """Return the largest."""
-        return np.asarray(self.scores(winners).argmax(axis=1))
-
-
-class _Counted:
-    """Counts of a first-order model."""
-
-    is_ordered = True
-
-    def __init__(self, counts: ClassCounts, decay: float, temperature: float) -> None:
-        self.classes, self.temperature = counts.classes, temperature
-        self._scorer = Scorer(counts.table, counts.class_count, decay)
-
-    def scores(self, winners: Winners) -> Array:
-        """Return minus the novelty."""
-        return -self._scorer.novelty(winners)
-
-    def codes(self, winners: Winners, seed: int) -> Array:
-        """Return the least novel."""
-        return self._scorer.most_familiar(winners, seed)
 
 
 class Predictor:
@@ -94,9 +44,10 @@ class Predictor:
         this order.
     """
 
-    def __init__(self, hasher: Hasher, read_out: _ReadOut) -> None:
-        self._hasher, self._read_out = hasher, read_out
-        self.classes_, self.n_features_in_ = read_out.classes, hasher.encoder.n_features
+    def __init__(self, hasher: Hasher, frozen: FrozenReadout, divisor: int = 1) -> None:
+        self._hasher, self._read_out = hasher, frozen.read_out(hasher.projection.seed)
+        self._temperature, self._divisor = frozen.temperature, divisor
+        self.classes_, self.n_features_in_ = frozen.classes, hasher.encoder.n_features
         self.feature_names_in_ = hasher.encoder.names
 
     def predict(self, X: Any) -> Array:
@@ -112,8 +63,7 @@ class Predictor:
         ndarray of shape (n_samples,)
             The labels.
         """
-        seed = self._hasher.projection.seed
-        codes = self._scored(X, lambda winners: self._read_out.codes(winners, seed))
+        codes = self._scored(X, self._read_out.labels)
         return np.asarray(self.classes_[codes.astype(np.int64)])
 
     def decision_scores(self, X: Any) -> Array:
@@ -129,7 +79,7 @@ class Predictor:
         ndarray of shape (n_samples, n_classes)
             Columns as in ``classes_``; minus the novelty for a model of first order.
         """
-        return self._scored(X, self._read_out.scores, self.classes_.size)
+        return self._scored(X, self._read_out.scores, self.classes_.size) / self._divisor
 
     def predict_proba(self, X: Any) -> Array:
         """Return a probability for each class.
@@ -144,7 +94,7 @@ class Predictor:
         ndarray of shape (n_samples, n_classes)
             Rows sum to 1; columns as in ``classes_``. The last bits may differ from those of the model.
         """
-        scores = self.decision_scores(X) / self._read_out.temperature
+        scores = self._scored(X, self._read_out.scores, self.classes_.size) / self._temperature
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
@@ -156,7 +106,7 @@ class Predictor:
         def keep(block: slice, winners: Winners) -> None:
             result[block] = score(winners)
 
-        self._hasher.for_each_block(rows, keep, 1, ordered=self._read_out.is_ordered)
+        self._hasher.for_each_block(rows, keep, 1)
         return result
 
     def _checked(self, X: Any) -> Array:
@@ -218,16 +168,16 @@ def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Pred
     try:
         hasher, arrays = hasher_of(description, arrays, max_memory)
         if kind == "FrozenClassifier":
-            return Predictor(hasher, _Linear(LinearWeights.from_parts(hasher.n_components, description, arrays)))
-        return Predictor(hasher, _counted(path, hasher, description, arrays))
+            return Predictor(hasher, FrozenReadout.from_parts(hasher.n_components, description, arrays))
+        return _counted(path, hasher, description, arrays)
     except ValueError as error:
         raise damaged(path, error) from error
 
 
 def _counted(
     path: str | os.PathLike[str], hasher: Hasher, description: dict[str, Any], arrays: dict[str, Array]
-) -> _ReadOut:
-    """Return the counts of a first-order model; ValueError where there can be none."""
+) -> Predictor:
+    """Return what reads the counts of a first-order model; ValueError where there can be none."""
     stored = description.get("parameters")
     parameters: dict[str, Any] = stored if isinstance(stored, dict) else {}
     decay: Any = parameters.get("decay")
@@ -249,8 +199,8 @@ def _counted(
     if counts.classes.size == 0 or "held" in description:
         msg = f"{path} has learned no class, or too few rows to fix its encoding. Learn more rows and save it again."
         raise ModelFileError(msg)
+    n_winners = hasher.n_winners
     if readout != "filter":  # files say "auto" only where it is "bayes"
-        read_out = BayesScorer(counts)
-        temperature *= read_out.temperature_unit
-        return _Linear(LinearWeights(counts.classes, read_out.weights(), read_out.intercept, temperature))
-    return _Counted(counts, count_decay_of(decay, counts), temperature)
+        return Predictor(hasher, Bayes(counts).frozen(temperature * temperature_unit(n_winners)))
+    filters = Filters(counts.table, counts.class_count, count_decay_of(decay, counts))
+    return Predictor(hasher, filters.frozen(counts.classes, n_winners, temperature * n_winners), n_winners)

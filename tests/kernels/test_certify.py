@@ -23,12 +23,12 @@ def test_a_label_holds_if_it_does_for_every_set_of_winners(rng, compiled):
         rho = int(rng.integers(1, m + 1))
         middle, width = rng.integers(0, 12, m), rng.integers(0, 4, m)
         low, high = (middle - width).astype(float), (middle + width).astype(float)
-        weights = rng.integers(0, 20, (m, n_classes)).astype(float)
-        weights[:, 1:] += rng.integers(0, 12)
-        offsets = rng.integers(0, 3, n_classes).astype(float)
+        weights = -rng.integers(0, 20, (m, n_classes), np.int32)
+        weights[:, 1:] -= rng.integers(0, 12, dtype=np.int32)
+        intercept = -rng.integers(0, 3, n_classes).astype(float)
         out = np.zeros(1, bool)
-        run(holds, compiled)(low[None], high[None], weights, offsets, np.array([0]), rho, 0.0, 0.0, out)
-        truth = reference.certified(low, high, weights, offsets, 0, rho)
+        run(holds, compiled)(low[None], high[None], weights, intercept, np.array([0]), rho, out)
+        truth = reference.certified(low, high, weights, intercept, 0, rho)
         assert not out[0] or truth
         n_held, n_true = n_held + int(out[0]), n_true + int(truth)
     assert n_held >= 0.8 * n_true > 0

@@ -1,18 +1,15 @@
 """Powers, tables and novelties with a weight for each class, against the reference."""
 
-import math
-
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from flybloom.core._kernels import class_weights as kernels
 from flybloom.core._kernels.count import add_counts
-from flybloom.core.readout import filters
+from flybloom.core.readout.filters import Filters
 from flybloom.core.readout.leave_one_out import LeaveOneOut
-from flybloom.core.readout.scorer import Scorer
-from flybloom.core.readout.weight_table import decay_table
+from flybloom.core.readout.linear import choose
+from flybloom.core.readout.weight_table import decay_table, table_by_class
 from flybloom.estimators.tuning.held_out import HeldOutCounts, fold_splits, leave_one_out
 
 M, DECAYS = 30, [0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0]
@@ -37,27 +34,26 @@ def novelty_without(winners, codes, train, test, c, weights=None):
     return novelty
 
 
-@pytest.mark.parametrize("base", [0.0, 1e-300, 0.1, 0.6, 0.99, 1.0])
+@pytest.mark.parametrize("c", [1e-3, 0.1, 0.4, 0.5, 0.99, 1.0])
 @pytest.mark.parametrize("weight", WEIGHTS)
-def test_powers(base, weight):
-    """Bit for bit those of the reference, and close to the truth."""
-    assert kernels.power(base, weight) == reference.power(base, weight)
-    assert math.isclose(kernels.power(base, weight), base**weight, rel_tol=1e-9, abs_tol=1e-300)
-
-
-def test_powers_of_whole_weights_are_products():
-    """A weight of one leaves the base as it is."""
-    assert [kernels.power(0.7, float(k)) for k in range(4)] == [1.0, 0.7, 0.7 * 0.7, 0.7 * (0.7 * 0.7)]
-    assert_array_equal(kernels.weighted_bases(0.1, np.ones(3)), [1.0 - 0.1] * 3)
+def test_weights_are_powers(c, weight):
+    """As near as the grid has them, those of the reference, and ever less from one count to the next."""
+    counts = np.arange(200)
+    table = table_by_class(c, np.array([199]), np.array([weight]))
+    found = table.values[np.minimum(counts, table.lasts[0])]
+    assert_array_equal(found, reference.weighted_filters(counts[None], c, [weight])[0])
+    assert_allclose(found, (1.0 - c) ** (counts * weight), rtol=0, atol=2.0**-23)
+    assert (np.diff(found) <= 0).all()
+    assert_array_equal(found * 2.0**30, np.rint(found * 2.0**30))
 
 
 @pytest.mark.parametrize("c", [0.1, 0.4, 0.5, 1.0])
 def test_tables_are_those_without_weights_where_all_weigh_one(c):
     """Each as long as its class needs; a class of billions needs no billions of entries."""
     most = np.array([0, 3, 10**18])
-    tables, starts, lasts = kernels.tables_by_class(np.full((3, 1), 1.0 - c), most)
+    tables, starts, lasts = table_by_class(c, most, np.ones(3))
     for start, last, n in zip(starts, lasts, most, strict=True):
-        assert_array_equal(tables[start : start + last + 1, 0], decay_table(c, n + 1))
+        assert_array_equal(tables[start : start + last + 1], decay_table(c, n + 1))
     assert len(tables) == lasts.sum() + 3
 
 
@@ -70,10 +66,9 @@ def test_filters_and_novelty(hashed, c):
     add_counts(winners, codes, np.ones(60, np.int64), counts, np.zeros(4, np.int64))
     for weights in (np.array([0.4, 1.1, 3.0, 15.0]), np.ones(4), None):
         w = reference.weighted_filters(counts.T, c, np.ones(4) if weights is None else weights)
-        assert_array_equal(filters.weights_of(counts, c, weights), w.T)
-        novelty = Scorer(counts, rows, c, weights).novelty(winners)
-        assert_array_equal(novelty, reference.novelty(w, winners))
-    assert_array_equal(novelty, Scorer(counts, rows, c).novelty(winners))
+        found = Filters(counts, rows, c, weights)
+        assert_array_equal(found.weights(), w.T)
+        assert_array_equal(found.read_out(6, 0).scores(winners) / -6, reference.novelty(w, winners))
 
 
 @pytest.mark.parametrize("class_weight", ["balanced", {0: 0.2, 2: 5}])
@@ -108,7 +103,7 @@ def test_held_out(hashed, rng, class_weight, most_rows):
             for at, c in enumerate(DECAYS):
                 expected = novelty_without(winners, codes, train, test, c, given)
                 assert_array_equal(held_out.novelty(split, c, class_weight), expected)
-                assert_array_equal(predicted[at], filters.most_familiar(expected, winners[test], 7))
+                assert_array_equal(predicted[at], choose(-expected, winners[test], 7))
     (split,) = leave_one_out(codes)
     for c in (0.1, 1.0):
         novelty = held_out.novelty(split, c, class_weight)

@@ -2,14 +2,26 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
 from flybloom.core._kernels.count import add_counts, take_counts
 from flybloom.core.counts.base import UNASKED
 from flybloom.core.counts.columns import align_columns, count_dtype
-from flybloom.core.readout import filters
-from flybloom.core.readout.scorer import Scorer
+from flybloom.core.readout.filters import Filters
+from flybloom.core.readout.linear import choose
+
+
+def weights_of(counts, c):
+    """The filters of counts."""
+    return Filters(counts, counts.max(axis=0), c).weights()
+
+
+def novelty_of(counts, rows, c, winners):
+    """The novelty of rows."""
+    return Filters(counts, rows, c).read_out(winners.shape[1], 0).scores(winners) / -winners.shape[1]
 
 
 @pytest.fixture
@@ -69,17 +81,18 @@ def test_novelty_is_that_of_the_reference(learned, c):
     """Bit for bit, weights included."""
     winners, codes, counts = learned
     w = reference.filters(counts.T, c)
-    assert_array_equal(filters.weights_of(counts, c), w.T)
-    assert_array_equal(Scorer(counts, np.bincount(codes), c).novelty(winners), reference.novelty(w, winners))
+    assert_array_equal(weights_of(counts, c), w.T)
+    assert_array_equal(novelty_of(counts, np.bincount(codes), c, winners), reference.novelty(w, winners))
 
 
-def test_weights_of_large_counts_are_zero():
-    """Where repeated multiplication underflows, the table ends, and every larger count is looked up there."""
-    counts = np.array([[0, 10**6], [1, 5]], np.int32)
-    assert_array_equal(
-        filters.weights_of(counts, 0.9), [[1.0, 0.0], [1.0 - 0.9, filters.weights_of(counts, 0.9)[1, 1]]]
-    )
-    assert filters.weights_of(counts, 0.9)[1, 1] == pytest.approx(1e-5)
+def test_weights_of_large_counts_fall_slowly_to_zero():
+    """So that classes in which a component has won very often still differ in how often."""
+    counts = np.array([[0, 10**6], [1, 5], [30, 60], [1000, 2000]], np.int32)
+    weights = weights_of(counts, 0.9)
+    assert_allclose(weights, (1 - 0.9) ** counts.astype(float), rtol=0, atol=2.0**-23)
+    assert weights[0, 1] == 0
+    assert weights[2, 0] - weights[2, 1] == 15 / 2**30
+    assert 0 == weights[3, 1] < weights[3, 0] < weights[2, 1]
 
 
 @pytest.mark.parametrize("c", [0.1, 0.4, 0.5, 0.9, 1.0, 1e-300])
@@ -87,24 +100,24 @@ def test_the_table_of_weights_is_no_longer_than_it_must_be(learned, c):
     """Billions of rows of a class need no billions of weights; what lies beyond the table equals its end."""
     winners, codes, counts = learned
     rows = np.bincount(codes)
-    expected = Scorer(counts, rows, c).novelty(winners)
-    assert_array_equal(Scorer(counts, rows + 2**62, c).novelty(winners), expected)
+    expected = novelty_of(counts, rows, c, winners)
+    assert_array_equal(novelty_of(counts, rows + 2**62, c, winners), expected)
     many = np.array([[0, 20_000], [1, 19_999]])
-    assert_array_equal(filters.weights_of(many, c), reference.filters(many, c))
+    assert_array_equal(weights_of(many, c), reference.filters(many, c))
 
 
 def test_the_least_novel_class_is_chosen(learned):
     """Where there is no tie, it is the smallest novelty."""
     winners, _, _ = learned
     novelty = np.linspace(0, 1, 180).reshape(60, 3)[:, ::-1].copy()
-    assert_array_equal(filters.most_familiar(novelty, winners, 5), np.full(60, 2))
+    assert_array_equal(choose(-novelty, winners, 5), np.full(60, 2))
 
 
 def test_ties_are_broken_evenly_and_only_among_the_tied(rng):
     """Two of three classes tie: each gets half of many rows, the third none."""
     winners = rng.integers(0, 10**6, (4000, 8)).astype(np.uint32)
     novelty = np.tile([0.25, 0.5, 0.25], (4000, 1))
-    share = np.bincount(filters.most_familiar(novelty, winners, 1), minlength=3) / 4000
+    share = np.bincount(choose(-novelty, winners, 1), minlength=3) / 4000
     assert share[1] == 0
     assert abs(share[0] - 0.5) < 0.04
 
@@ -113,18 +126,22 @@ def test_ties_depend_on_seed_and_winners_but_not_on_their_order(rng):
     """The same row always gets the same class; another seed may choose another."""
     winners = rng.integers(0, 10**6, (200, 8)).astype(np.uint32)
     novelty = np.full((200, 4), 0.5)
-    chosen = filters.most_familiar(novelty, winners, 1)
-    assert_array_equal(filters.most_familiar(novelty, winners[:, ::-1].copy(), 1), chosen)
-    assert_array_equal(filters.most_familiar(novelty[7:8], winners[7:8], 1), chosen[7:8])
-    assert (filters.most_familiar(novelty, winners, 2) != chosen).any()
+    chosen = choose(-novelty, winners, 1)
+    assert_array_equal(choose(-novelty, winners[:, ::-1].copy(), 1), chosen)
+    assert_array_equal(choose(-novelty[7:8], winners[7:8], 1), chosen[7:8])
+    assert (choose(-novelty, winners, 2) != chosen).any()
 
 
-def test_what_differs_by_rounding_only_is_a_tie():
-    """0.1 + 0.2 + 0.3 in two orders is the same novelty."""
-    novelty = np.array([[0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1]])
-    assert novelty[0, 0] != novelty[0, 1]
-    chosen = {int(filters.most_familiar(novelty, np.arange(8, dtype=np.uint32)[None], seed)[0]) for seed in range(20)}
-    assert chosen == {0, 1}
+@given(st.integers(0, 2**32), st.floats(0.001, 1.0))
+def test_the_order_of_winners_changes_no_bit(seed, c):
+    """Weights lie on a grid, so no sum is rounded: classes with the same counts at other winners tie exactly."""
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 40, (30, 3)).astype(np.int32)
+    winners = rng.permutation(30)[:12].astype(np.uint32)[None]
+    counts[winners[0], 1] = counts[rng.permutation(winners[0]), 0]
+    novelty = novelty_of(counts, counts.max(axis=0), c, winners)
+    assert novelty[0, 0] == novelty[0, 1]
+    assert_array_equal(novelty_of(counts, counts.max(axis=0), c, rng.permuted(winners, axis=1)), novelty)
 
 
 def test_counts_become_wider_before_they_could_overflow():

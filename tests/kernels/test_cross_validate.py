@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom.core.readout import filters
+from flybloom.core.readout.linear import choose
 from flybloom.estimators.tuning.held_out import HeldOutCounts, fold_splits, leave_one_out
 from flybloom.estimators.tuning.held_out import most_rows as most_rows_of
 
@@ -60,7 +60,7 @@ def test_folds_are_subtracted(hashed, rng, n_classes, rho, most_rows):
                 expected = novelty_without(winners[:, :rho], codes, train, test, c)
                 assert_array_equal(held_out.novelty(split, c), expected)
                 first = np.ascontiguousarray(winners[test, :rho])
-                assert_array_equal(predicted[at], filters.most_familiar(expected, first, 7))
+                assert_array_equal(predicted[at], choose(-expected, first, 7))
         assert_array_equal(held_out.counts, whole)
 
 

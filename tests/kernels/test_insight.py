@@ -6,11 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
 from flybloom.core._kernels.explain import add_profiles, add_shares
-from flybloom.core._kernels.recovery import recovered_novelty
-from flybloom.core._kernels.score import novelty
 from flybloom.core._kernels.similarity import add_products
+from flybloom.core.readout.filters import Filters
 from flybloom.core.readout.leave_one_out import LeaveOneOut
-from flybloom.core.readout.weight_table import decay_table, table_by_class
 
 
 @pytest.fixture
@@ -27,7 +25,7 @@ def test_products(learned, c):
     counts, _ = learned
     out = np.zeros((3, 3))
     weights = np.array([0.3, 1.0, 2.5])
-    add_products(counts, *table_by_class(c, counts.max(axis=0), weights), out)
+    add_products(Filters(counts, counts.max(axis=0), c, weights).weights(), out)
     w = reference.weighted_filters(counts.T, c, weights)
     assert_allclose(out, w @ w.T, rtol=1e-14)
 
@@ -37,28 +35,12 @@ def test_left_out(learned, c):
     """One count less in the own class; where there is none to take, the score stays."""
     counts, winners = learned
     codes = np.array([0, 1, 2, 0, 1, 2, 0])
-    table = decay_table(c, 9)
     out = LeaveOneOut(counts, np.arange(3), np.full(3, 8), c, None).novelty(winners, codes)
     for row in range(7):
         fewer = counts.copy()
         fewer[winners[row], codes[row]] = np.maximum(fewer[winners[row], codes[row]] - 1, 0)
-        expected = np.empty((1, 3))
-        novelty(winners[row : row + 1], fewer, table, expected)
+        expected = Filters(fewer, np.full(3, 8), c).read_out(4, 0).scores(winners[row : row + 1]) / -4
         assert_array_equal(out[row], expected[0])
-
-
-def test_recovery(learned):
-    """A product over the ages, leaving the row's own win out where asked."""
-    counts, winners = learned
-    tables = np.array([[1, 0.5, 0.25, 0.125], [1, 0.75, 0.5625, 0.421875], [1, 1, 1, 1]])
-    ages, out = np.array([-1, 0, 1, 2, -1, 0, 1]), np.empty(7)
-    recovered_novelty(winners, ages, counts, tables, out)
-    for row in range(7):
-        fewer = counts[winners[row]].copy()
-        if ages[row] >= 0:
-            fewer[:, ages[row]] = np.maximum(fewer[:, ages[row]] - 1, 0)
-        expected = np.mean([np.prod([tables[a, n] for a, n in enumerate(component)]) for component in fewer])
-        assert out[row] == pytest.approx(expected, rel=1e-15)
 
 
 def test_shares_and_profiles(learned, rng):
@@ -68,11 +50,10 @@ def test_shares_and_profiles(learned, rng):
     connections = np.array([rng.permutation(5)[:3] for _ in range(12)], np.uint32)
     signs = rng.choice([-1, 1], (12, 3)).astype(np.int8)
     codes, weights, out = np.arange(7) % 3, np.array([0.3, 1.0, 2.5]), np.zeros((7, 5))
-    tables = table_by_class(0.4, counts.max(axis=0), weights)
-    add_shares(rows, winners, codes, connections, signs, counts, *tables, out)
     w = reference.weighted_filters(counts.T, 0.4, weights)
+    add_shares(rows, winners, codes, connections, signs, np.ascontiguousarray(w.T), out)
     expected = [
-        reference.feature_shares(x, j, w[code], connections, signs)
+        reference.feature_shares(x, j, w[code] * 4, connections, signs)  # shares of a sum over 4 winners
         for x, j, code in zip(rows, winners, codes, strict=True)
     ]
     assert_array_equal(out, expected)

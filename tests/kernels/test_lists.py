@@ -5,9 +5,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import reference
-from flybloom.core.readout import filters
-from flybloom.core.readout import scorer as scoring
-from flybloom.core.readout.scorer import Scorer, listed
+from flybloom.core.readout import filters as made
+from flybloom.core.readout import linear
+from flybloom.core.readout.filters import Filters, LookedUpWeights
+from flybloom.core.readout.linear import ListedWeights, TableWeights
 
 M, RHO, CLASSES = 40, 9, 70
 
@@ -28,24 +29,26 @@ def sparse_counts(rng):
     return counts
 
 
-def by_lists(counts, decay, monkeypatch):
-    """A scorer that makes lists however little they pay."""
-    monkeypatch.setattr(scoring, "MANY_CLASSES", 1)
-    monkeypatch.setattr(scoring, "MAX_LISTED", 1)
-    scorer = Scorer(counts, counts.max(axis=0), decay, n_lookups=10**6)
-    assert scorer._lists is not None
-    return scorer
+def by_lists(counts, decay, monkeypatch, n_jobs=None, weights=None, seed=5):
+    """A read-out that makes lists however little they pay."""
+    with monkeypatch.context() as patched:
+        patched.setattr(made, "MANY_CLASSES", 1)
+        patched.setattr(made, "MAX_LISTED", 1)
+        read_out = Filters(counts, counts.max(axis=0), decay, weights).read_out(RHO, seed, 10**6, n_jobs)
+    assert isinstance(read_out.weights, ListedWeights)
+    return read_out
 
 
-def test_lists_hold_what_is_not_zero(sparse_counts, monkeypatch):
-    """Every class with a win once, in order, and its place in a table that ends at two; at any number of threads."""
-    monkeypatch.setattr(scoring, "MAX_LISTED", 1)
+@pytest.mark.parametrize("weights", [None, np.linspace(0.2, 3, CLASSES)])
+def test_lists_hold_what_is_not_zero(sparse_counts, weights, monkeypatch):
+    """Every class with a win once, in order, and its weight, also of classes that count more; at any threads."""
+    table = Filters(sparse_counts, sparse_counts.max(axis=0), 0.4, weights).in_units()
     for n_jobs in (1, 2):
-        lists = listed(sparse_counts, 2, n_jobs)
+        lists = by_lists(sparse_counts, 0.4, monkeypatch, n_jobs, weights).weights
         for j in range(M):
             at = slice(lists.starts[j], lists.starts[j + 1])
             assert_array_equal(lists.classes[at], np.flatnonzero(sparse_counts[j]))
-            assert_array_equal(lists.places[at], np.minimum(sparse_counts[j][sparse_counts[j] > 0], 2))
+            assert_array_equal(lists.weights[at], table[j, lists.classes[at]])
         assert lists.starts[-1] == lists.classes.size
 
 
@@ -54,40 +57,47 @@ def test_lists_hold_what_is_not_zero(sparse_counts, monkeypatch):
 def test_scores_by_lists_are_those_of_the_reference(hashed, sparse_counts, decay, dtype, monkeypatch):
     """Novelty and class, ties included, whichever way they are found."""
     counts = sparse_counts.astype(dtype)
-    table, lists = Scorer(counts, counts.max(axis=0), decay), by_lists(counts, decay, monkeypatch)
-    assert table._lists is None
+    filters = Filters(counts, counts.max(axis=0), decay)
+    looked_up, table, lists = (
+        filters.read_out(RHO, 5),
+        filters.read_out(RHO, 5, M),
+        by_lists(counts, decay, monkeypatch),
+    )
+    assert isinstance(looked_up.weights, LookedUpWeights)
+    assert isinstance(table.weights, TableWeights)
     expected = reference.novelty(reference.filters(counts.T, decay), hashed)
-    for scorer in (table, lists):
-        assert_array_equal(scorer.novelty(hashed), expected)
-        assert_array_equal(scorer.most_familiar(hashed, 5), filters.most_familiar(expected, hashed, 5))
+    for read_out in (looked_up, table, lists):
+        assert_array_equal(read_out.scores(hashed) / -RHO, expected)
+        assert_array_equal(read_out.labels(hashed), linear.choose(-expected, hashed, 5))
 
 
 def test_rows_that_nobody_has_met_tie_everywhere(hashed, monkeypatch):
     """No list has anything for them: all classes are as novel as can be, and all are chosen from."""
-    counts = np.zeros((M, CLASSES), np.int32)
-    scorer = by_lists(counts, 0.4, monkeypatch)
-    assert_array_equal(scorer.novelty(hashed), np.ones((30, CLASSES)))
-    expected = filters.most_familiar(np.ones((30, CLASSES)), hashed, 3)
-    assert_array_equal(scorer.most_familiar(hashed, 3), expected)
+    read_out = by_lists(np.zeros((M, CLASSES), np.int32), 0.4, monkeypatch, seed=3)
+    assert_array_equal(read_out.scores(hashed), np.full((30, CLASSES), -RHO))
+    expected = linear.choose(np.ones((30, CLASSES)), hashed, 3)
+    assert_array_equal(read_out.labels(hashed), expected)
     assert np.unique(expected).size > 10
 
 
 def test_classes_are_chosen_a_few_rows_at_a_time(hashed, sparse_counts, monkeypatch):
-    """The novelties that are held meanwhile are bounded, and their number changes nothing."""
-    scorer = by_lists(sparse_counts, 0.4, monkeypatch)
-    expected = scorer.most_familiar(hashed, 1)
+    """The scores that are held meanwhile are bounded, and their number changes nothing."""
+    read_out = by_lists(sparse_counts, 0.4, monkeypatch, seed=1)
+    expected = read_out.labels(hashed)
     for n_values in (1, 7 * CLASSES):
-        monkeypatch.setattr(scoring, "VALUES_AT_ONCE", n_values)
-        assert_array_equal(scorer.most_familiar(hashed, 1), expected)
-        assert_array_equal(Scorer(sparse_counts, sparse_counts.max(axis=0), 0.4).most_familiar(hashed, 1), expected)
+        monkeypatch.setattr(linear, "VALUES_AT_ONCE", n_values)
+        assert_array_equal(read_out.labels(hashed), expected)
 
 
 def test_lists_are_made_only_where_they_pay(sparse_counts):
     """Enough classes, rows and zeros."""
-    rows = sparse_counts.max(axis=0)
-    enough = scoring.WORTH_LISTING * M
-    assert Scorer(sparse_counts, rows, 0.4, n_lookups=enough)._lists is not None
-    assert Scorer(sparse_counts, rows, 0.4, n_lookups=enough - 1)._lists is None
-    few = np.ascontiguousarray(sparse_counts[:, : scoring.MANY_CLASSES - 1])
-    assert Scorer(few, few.max(axis=0), 0.4, n_lookups=enough)._lists is None
-    assert Scorer(np.ones_like(sparse_counts), np.ones(CLASSES, np.int64), 0.4, n_lookups=enough)._lists is None
+
+    def kind(counts, n_lookups):
+        return type(Filters(counts, counts.max(axis=0), 0.4).read_out(RHO, 0, n_lookups).weights)
+
+    enough = made.WORTH_LISTING * M
+    assert kind(sparse_counts, enough) is ListedWeights
+    assert kind(sparse_counts, enough - 1) is TableWeights
+    assert kind(np.ascontiguousarray(sparse_counts[:, : made.MANY_CLASSES - 1]), enough) is TableWeights
+    assert kind(np.ones_like(sparse_counts), enough) is TableWeights
+    assert kind(sparse_counts, M - 1) is LookedUpWeights

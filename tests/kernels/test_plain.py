@@ -13,7 +13,7 @@ from flybloom.core import _kernels
 from flybloom.core._kernels import _choice as loops
 from flybloom.core._kernels import _plain
 from flybloom.core.hashing.projection import Projection, window_sides
-from flybloom.core.readout.linear_weights import padded, rounded
+from flybloom.core.readout.linear import TableWeights
 
 SEEDS = st.integers(0, 2**64 - 1)
 
@@ -158,15 +158,19 @@ def test_soft_bins_of_no_rows(beside):
 
 @given(SEEDS, st.integers(1, 12), st.integers(1, 9), st.integers(1, 20))
 @settings(max_examples=60, deadline=None)
-def test_novelty_and_the_choice_of_a_class(seed, n_classes, rho, n_rows):
-    """Sums are added in the order of the winners; ties are broken alike."""
+def test_weights_and_the_choice_of_a_class(seed, n_classes, rho, n_rows):
+    """Weights are looked up alike, and ties are broken alike."""
     rng = np.random.default_rng(seed)
     winners = rng.integers(0, 30, (n_rows, rho)).astype(np.uint32)
-    counts = rng.integers(0, 3, (30, n_classes)).astype(np.int32)
-    table = 0.7 ** np.arange(2.0)
-    compiled_, plain = both("score.novelty", (winners, counts, table), (n_rows, n_classes), np.float64)
+    counts = rng.integers(0, 3, (n_rows, n_classes)).astype(np.int32)
+    table = np.array([9, 7, 9, 5], np.int32), rng.choice([0, 2], n_classes), rng.integers(0, 2, n_classes)
+    compiled_, plain = both("score.look_up", (counts, *table), (n_rows, n_classes), np.int32)
     assert_array_equal(plain, compiled_)
-    compiled_, plain = both("score.most_familiar", (compiled_, winners, np.uint64(seed)), n_rows, np.int64)
+    counts = rng.integers(0, 3, (30, n_classes)).astype(np.int32)
+    given_ = winners, counts, *table, np.arange(n_classes, dtype=np.float64)
+    scores, plain = both("score.looked_up_sums", given_, (n_rows, n_classes), np.float64)
+    assert_array_equal(plain, scores)
+    compiled_, plain = both("score.choose", (scores, winners, np.uint64(seed)), n_rows, np.int64)
     assert_array_equal(plain, compiled_)
 
 
@@ -179,12 +183,13 @@ def test_digits_of_counts(rng, most):
 
 @given(SEEDS, st.integers(1, 40), st.integers(1, 9))
 @settings(max_examples=30, deadline=None)
-def test_linear_scores(seed, n_classes, rho):
+def test_linear_sums(seed, n_classes, rho):
     """Whatever the order in which weights are added."""
     rng = np.random.default_rng(seed)
     winners = rng.integers(0, 30, (11, rho)).astype(np.uint32)
-    weights, intercept = padded(rounded(rng.standard_cauchy((30, n_classes)))), rng.standard_normal(n_classes)
-    compiled_, plain = both("linear.linear_scores", (winners, weights, intercept), (11, n_classes), np.float64)
+    weights, intercept = rng.integers(-(2**30), 2**30, (30, n_classes)), np.rint(rng.standard_normal(n_classes) * 2**40)
+    given_ = winners, TableWeights(weights.astype(np.int32)).padded, intercept
+    compiled_, plain = both("linear.linear_sums", given_, (11, n_classes), np.float64)
     assert_array_equal(plain, compiled_)
 
 

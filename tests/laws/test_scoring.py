@@ -10,9 +10,9 @@ from numpy.testing import assert_array_equal
 
 import reference
 from flybloom import FlyBloomClassifier
-from flybloom.core.readout import filters
-from flybloom.core.readout import scorer as scoring
-from flybloom.core.readout.scorer import Scorer
+from flybloom.core.readout import filters as made
+from flybloom.core.readout.filters import Filters
+from flybloom.core.readout.linear import ListedWeights, choose
 from laws.strategies import labelled_rows
 
 # between 0 and 1 with many bits, powers of two, and so small that classes differ by rounding only
@@ -21,7 +21,7 @@ DECAYS = st.one_of(st.floats(0.001, 1.0), st.sampled_from([1.0, 0.5, 0.25, 2.0**
 
 def listing():
     """Make lists wherever rows are scored."""
-    return patch.multiple(scoring, MANY_CLASSES=1, MAX_LISTED=1, WORTH_LISTING=0)
+    return patch.multiple(made, MANY_CLASSES=1, MAX_LISTED=1, WORTH_LISTING=0)
 
 
 @st.composite
@@ -46,10 +46,12 @@ def test_lists_and_table_agree(drawn, decay, seed):
     counts, winners = drawn
     expected = reference.novelty(reference.filters(counts.T, decay), winners)
     with listing():
-        scorer = Scorer(counts, counts.max(axis=0), decay)
-    assert scorer._lists is not None
-    assert_array_equal(scorer.novelty(winners), expected)
-    assert_array_equal(scorer.most_familiar(winners, seed), filters.most_familiar(expected, winners, seed))
+        lists = Filters(counts, counts.max(axis=0), decay).read_out(winners.shape[1], seed)
+    assert isinstance(lists.weights, ListedWeights)
+    others = [Filters(counts, counts.max(axis=0), decay).read_out(winners.shape[1], seed, n) for n in (0, len(counts))]
+    for read_out in (lists, *others):
+        assert_array_equal(read_out.scores(winners[:, ::-1].copy()) / -winners.shape[1], expected)
+        assert_array_equal(read_out.labels(winners), choose(-expected, winners, seed))
 
 
 @given(labelled_rows(), DECAYS, st.sampled_from([None, 2]))

@@ -44,7 +44,7 @@ class Learned(NamedTuple):
         counter = self.counts.counter(block.labels, block.weights, sign=sign, **known)
         counter.n_jobs = n_jobs
         X = block.rows if counter.keep is None else block.rows[counter.keep]
-        self.hasher.for_each_block(X, counter.add, n_jobs, ordered=counter.needs_order)
+        self.hasher.for_each_block(X, counter.add, n_jobs)
         return counter.delta()
 
 

@@ -11,7 +11,8 @@ from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array
 from flybloom.core.encoding.fill import Fill
 from flybloom.core.hashing.bounds import NORMS, SumBounds
-from flybloom.core.readout.certificate import LinearReading, holds, largest_radius
+from flybloom.core.readout.certificate import holds, largest_radius
+from flybloom.core.readout.linear import FrozenReadout
 from flybloom.core.recipe import Learned
 
 SUMS_AT_ONCE = 2**21  # bounds of sums that a thread holds
@@ -20,26 +21,13 @@ SUMS_AT_ONCE = 2**21  # bounds of sums that a thread holds
 class Certified:
     """What classifiers that add up weights of winners can promise of their labels.
 
-    A subclass gives its `linear_reading` and `scoring`.
+    A subclass gives its `_frozen_readout` and `scoring`.
     """
 
     n_jobs: int | None
 
-    def linear_reading(self, learned: Learned, n_rows: int) -> LinearReading:
-        """Return how so many rows are scored, as sums of weights of their winners.
-
-        Parameters
-        ----------
-        learned : Learned
-            What is learned.
-        n_rows : int
-            How many rows will be scored.
-
-        Returns
-        -------
-        LinearReading
-            The weights, and what `predict` does with winners.
-        """
+    def _frozen_readout(self, learned: Learned) -> FrozenReadout:
+        """Return the weights of all components, and what else labels and probabilities follow from."""
         raise NotImplementedError
 
     def certify(self, X: Any, radius: float, *, norm: str = "linf") -> Array:
@@ -119,12 +107,13 @@ class Certified:
             raise ValueError(msg)
         hasher = learned.hasher
         bounds = SumBounds(hasher, norm)
-        reading = self.linear_reading(learned, rows.shape[0])
+        frozen = self._frozen_readout(learned)
+        read_out = frozen.read_out(hasher.projection.seed)
         codes = np.empty(rows.shape[0], np.int64)
         has_gaps = np.zeros(rows.shape[0], bool) if hasher.encoder.step(Fill) is None else np.isnan(rows).any(axis=1)
 
         def decide(block: slice, winners: Any) -> None:
-            codes[block] = reading.decide(winners)
+            codes[block] = read_out.labels(winners)
 
         hasher.for_each_block(rows, decide, self.n_jobs)
 
@@ -138,7 +127,7 @@ class Certified:
                     values = rows[places[some]]
                     values = values.toarray() if sparse.issparse(values) else values
                     low, high = bounds.of(values, radius[some])
-                    result[some] = holds(low, high, reading, codes[places[some]], hasher.n_winners)
+                    result[some] = holds(low, high, frozen, codes[places[some]], hasher.n_winners)
 
             for_each_block(prove, places.size, hasher.n_components, self.n_jobs)
             return result & ~has_gaps[places]

@@ -9,7 +9,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from flybloom._internal.callers import user_level
 from flybloom._internal.sklearn_compat import Interval, StrOptions
@@ -21,22 +20,21 @@ from flybloom.core.encoding.choice import MAX_WEIGHED, Auto, Wanted
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import AUTO_COMPONENTS, BayesSizes, Sizes
-from flybloom.core.readout import explanation, filters, similarity
+from flybloom.core.readout import explanation, similarity
 from flybloom.core.readout.capacity import fullness
-from flybloom.core.readout.certificate import LinearReading
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
-from flybloom.core.readout.complement_bayes import BayesScorer, left_out_scores
+from flybloom.core.readout.complement_bayes import Bayes, left_out_scores, temperature_unit
 from flybloom.core.readout.decay import AUTO, count_decay_of, decay_of
+from flybloom.core.readout.filters import Filters
 from flybloom.core.readout.leave_one_out import FollowingLeaveOneOut, LeaveOneOut
-from flybloom.core.readout.scorer import Scorer
-from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
+from flybloom.core.readout.linear import FrozenReadout, LinearReadout
 from flybloom.core.recipe import Learned
 from flybloom.estimators.base import HASH_PARAMETERS
 from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
 from flybloom.estimators.frozen import FrozenClassifier
-from flybloom.estimators.novelty_scores import NoveltyScores, ReadRows, ScoredRows
 from flybloom.estimators.releasing import Releasing
+from flybloom.estimators.scores import FilterScores, Reading
 from flybloom.exceptions import SaturationWarning
 
 FILTERS = ("filters", "familiarity")
@@ -54,7 +52,7 @@ CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
 }
 
 
-class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier[ClassCounts]):
+class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[ClassCounts]):
     """Classifier that learns in one pass, in any order, by counting the winners of a hash.
 
     Each row is hashed (see `FlyHash`); for each class it is counted how often each component won. A new row
@@ -323,7 +321,8 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
         _check_choice("kind", kind, FILTERS)
         self._check_parameters()
         with self._reading_counts() as counts:
-            return similarity.cosine_similarity(*self.weight_table(counts), of_familiarity=kind == "familiarity")
+            read = self._filters(counts)
+            return similarity.cosine_similarity(read.familiarity() if kind == "familiarity" else read.weights())
 
     def most_similar_classes(
         self, k: int = 3, *, kind: Literal["filters", "familiarity"] = "filters"
@@ -438,7 +437,7 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
             counts: Any = learned.counts
             counts.unit.require_whole("leave rows out")
             codes = known_codes(check_labels(y, rows.shape[0]), counts.classes)
-            winners = learned.hasher.winners(rows, self.n_jobs, ordered=False)
+            winners = learned.hasher.winners(rows, self.n_jobs)
             return left_out_scores(counts, self.class_weight, winners, codes)
 
     def explain(
@@ -484,22 +483,20 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
             given = None if wanted is None else known_codes(wanted, counts.classes)
             read_out = self._read_out(learned, rows.shape[0] if given is None else 0)
             is_score = kind == "score"
-            if is_score and not isinstance(read_out, BayesScorer):
+            if is_score and self._readout_of(hasher) == FILTER:
                 msg = (
                     'Only readout="bayes" has scores beside the novelty. Got "filter" instead. Use kind="familiarity".'
                 )
                 raise ValueError(msg)
-            table, weights = self.weight_table(counts)
-            if isinstance(read_out, BayesScorer) and is_score:
-                table, weights = explanation.own_places(read_out.weights())
+            frozen = self._frozen_readout(learned) if is_score else None
+            weights = self._filters(counts).familiarity() if frozen is None else frozen.weights * frozen.unit
+            weights = 1.0 - weights if kind == "novelty" else weights
 
             def divide(block: slice, winners: Winners) -> None:
-                codes = read_out.most_familiar(winners, hasher.projection.seed) if given is None else given[block]
+                codes = read_out.labels(winners) if given is None else given[block]
                 encoded = hasher.encoder.encode_dense(rows[block])
-                shares = explanation.feature_shares(
-                    encoded, winners, codes, connections, signs, table, weights, of_familiarity=kind == "familiarity"
-                )
-                shares = shares * winners.shape[1] if is_score else shares  # a sum over winners, no mean
+                shares = explanation.feature_shares(encoded, winners, codes, connections, signs, weights)
+                shares = shares if is_score else shares / winners.shape[1]  # a mean over winners
                 result[block] = hasher.encoder.traced_back(shares)
 
             hasher.for_each_block(rows, divide, self.n_jobs)
@@ -539,75 +536,25 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
             )
             return hasher.encoder.traced_back(profiles, signed=True)
 
-    def linear_reading(self, learned: Learned, n_rows: int) -> LinearReading:
-        """Return how so many rows are scored, as sums of weights of their winners, for certificates.
-
-        Parameters
-        ----------
-        learned : Learned
-            What is learned.
-        n_rows : int
-            How many rows will be scored.
-
-        Returns
-        -------
-        LinearReading
-            The weights, and what `predict` does with winners.
-        """
-        counts: Any = learned.counts
-        scorer, seed = self._read_out(learned, n_rows), learned.hasher.projection.seed
-        if isinstance(scorer, BayesScorer):
-            return LinearReading(
-                lambda winners: scorer.most_familiar(winners, seed),
-                -scorer.weights().astype(np.float64),
-                -scorer.intercept,
-                2.0**-48,  # sums of the weights are exact; what is added in the end is rounded
-            )
-        table, weights = self.weight_table(counts)
-        rounding = (counts.n_winners + 16) * 2.0**-50  # of sums of positive terms, with what counts as a tie
-        return LinearReading(
-            lambda winners: scorer.most_familiar(winners, seed),
-            weights.of(table),
-            np.zeros(counts.classes.size),
-            rounding,
-        )
-
-    def _freezes(self) -> bool:
-        """Return whether there are weights to freeze; refuse for filters, whose sums depend on the order of winners."""
-        if self.readout_ != BAYES:
-            msg = (
-                'Filters need their counts to predict. Set readout="bayes" to freeze the model, write it as ONNX '
-                "(flybloom.export.to_onnx), or save it: flybloom.predictor reads files of counts as well."
-            )
-            raise AttributeError(msg)
-        return True
-
-    @available_if(_freezes)  # type: ignore[untyped-decorator]
     def freeze(self) -> FrozenClassifier:
-        """Return a classifier that only predicts, and predicts the same; for ``readout="bayes"``.
+        """Return a classifier that only predicts, and gives the same labels and probabilities.
 
         Returns
         -------
         FrozenClassifier
-            How to hash, and the weights; `class_weight` and `temperature` are fixed by it.
+            How to hash, and the weights; `class_weight`, `decay` and `temperature` are fixed by it.
 
         Examples
         --------
         >>> from sklearn.datasets import load_digits
         >>> from flybloom import FlyBloomClassifier
         >>> X, y = load_digits(return_X_y=True)
-        >>> model = FlyBloomClassifier(readout="bayes", random_state=0).fit(X, y)
+        >>> model = FlyBloomClassifier(random_state=0).fit(X, y)
         >>> bool((model.freeze().predict(X) == model.predict(X)).all())
         True
         """
         with self.reading_learned() as learned:
-            counts: Any = learned.counts
-            read_out = BayesScorer(counts, self.class_weight)
-            temperature = float(self.temperature) * read_out.temperature_unit
-            frozen = FrozenClassifier(self.n_jobs)
-            return frozen.with_weights(
-                learned.hasher, counts.classes, read_out.weights(), read_out.intercept, temperature
-            )
+            return FrozenClassifier(self.n_jobs).with_readout(learned.hasher, self._frozen_readout(learned))
 
     def _look_at(self, learned: Learned, *, anew: bool = False) -> None:
         """Warn, once for each fit, where filters can hardly tell classes apart, and say what to do."""
@@ -658,60 +605,57 @@ class FlyBloomClassifier(Certified, Releasing, NoveltyScores, CountingClassifier
     def filters_(self) -> Array:
         """The paper's filters, of the shape of ``counts_``; derived from it."""
         with self._reading_counts() as counts:
-            decay = count_decay_of(self.decay, counts)
-            return filters.weights_of(counts.table, decay, self._class_weights(counts)).T
+            return self._filters(counts).weights().T
 
-    def _class_weights(self, counts: ClassCounts) -> Array | None:
-        """Return the weight of each class, or None if all count the same."""
-        if self.class_weight is None:
-            return None
-        return class_weights(self.class_weight, counts.classes, counts.class_count)
-
-    @contextmanager
-    def _scoring_by_novelty(self, X: Any) -> Iterator[ScoredRows]:
-        """Give the rows, what hashes and what scores them."""
-        with self.scoring(X) as (rows, learned):
-            counts: Any = learned.counts
-            yield ScoredRows(rows, learned.hasher, counts.classes, self._scorer(rows.shape[0], counts))
-
-    @contextmanager
-    def _reading_out(self, X: Any) -> Iterator[ReadRows]:
-        """Give the rows, what hashes them and what labels are read by."""
-        with self.scoring(X) as (rows, learned):
-            counts: Any = learned.counts
-            yield ReadRows(rows, learned.hasher, counts.classes, self._read_out(learned, rows.shape[0]))
-
-    def _read_out(self, learned: Learned, n_rows: int) -> Scorer | BayesScorer:
-        """Return what makes labels of so many rows."""
+    def _frozen_readout(self, learned: Learned) -> FrozenReadout:
+        """Return the weights of all components, and what else labels and probabilities follow from."""
         counts: Any = learned.counts
+        temperature = self._temperature_of(learned)
         if self._readout_of(learned.hasher) == FILTER:
-            return self._scorer(n_rows, counts)
-        return BayesScorer(counts, self.class_weight, n_rows * counts.n_winners)
+            return self._filters(counts).frozen(counts.classes, counts.n_winners, temperature)
+        return Bayes(counts, self.class_weight).frozen(temperature)
 
-    def _scorer(self, n_rows: int, counts: ClassCounts) -> Scorer:
-        """Return what scores so many rows; with class weights, always by the table of counts."""
-        n_lookups = n_rows * counts.n_winners
-        decay, weights = count_decay_of(self.decay, counts), self._class_weights(counts)
-        return Scorer(counts.table, counts.class_count, decay, weights, n_lookups, self.n_jobs)
+    @contextmanager
+    def _reading(self, X: Any) -> Iterator[Reading]:
+        """Give rows and how they are read."""
+        with self.scoring(X) as (rows, learned):
+            counts: Any = learned.counts
+            divisor = counts.n_winners if self._readout_of(learned.hasher) == FILTER else 1
+            read_out, temperature = self._read_out(learned, rows.shape[0]), self._temperature_of(learned)
+            yield Reading(rows, learned.hasher, counts.classes, read_out, temperature, divisor)
 
-    def weight_table(self, counts: ClassCounts) -> tuple[Array, WeightTable]:
-        """Return what each count weighs when scoring.
+    @contextmanager
+    def _reading_filters(self, X: Any) -> Iterator[Reading]:
+        """Give rows and how filters read them."""
+        with self.scoring(X) as (rows, learned):
+            counts: Any = learned.counts
+            n_winners = counts.n_winners
+            read_out = self._filters_of(learned, rows.shape[0])
+            yield Reading(rows, learned.hasher, counts.classes, read_out, self.temperature * n_winners, n_winners)
 
-        Parameters
-        ----------
-        counts : ClassCounts
-            What is learned, as ``reading_learned`` gives it.
+    def _temperature_of(self, learned: Learned) -> float:
+        """Return what scores are divided by before the softmax: they are sums, the temperature is that of means."""
+        n_winners = learned.hasher.n_winners
+        is_filter = self._readout_of(learned.hasher) == FILTER
+        return float(self.temperature) * (n_winners if is_filter else temperature_unit(n_winners))
 
-        Returns
-        -------
-        ndarray of shape (n_components, n_classes)
-            The counts as they are looked up.
-        WeightTable
-            What each class makes of them.
-        """
-        decay, weights = count_decay_of(self.decay, counts), self._class_weights(counts)
-        bits = step_bits(decay, int(counts.class_count.max(initial=0)), weights)
-        return coarse(counts.table, bits), table_by_class(decay, counts.class_count, weights, bits)
+    def _read_out(self, learned: Learned, n_rows: int) -> LinearReadout:
+        """Return what makes labels of so many rows."""
+        if self._readout_of(learned.hasher) == FILTER:
+            return self._filters_of(learned, n_rows)
+        counts: Any = learned.counts
+        return Bayes(counts, self.class_weight).read_out(learned.hasher.projection.seed, n_rows * counts.n_winners)
+
+    def _filters_of(self, learned: Learned, n_rows: int) -> LinearReadout:
+        """Return how filters read so many rows."""
+        counts: Any = learned.counts
+        seed, n_lookups = learned.hasher.projection.seed, n_rows * counts.n_winners
+        return self._filters(counts).read_out(counts.n_winners, seed, n_lookups, self.n_jobs)
+
+    def _filters(self, counts: ClassCounts) -> Filters:
+        """Return the filters of counts that do not change meanwhile."""
+        weights = class_weights(self.class_weight, counts.classes, counts.class_count)
+        return Filters(counts.table, counts.class_count, count_decay_of(self.decay, counts), weights)
 
 
 def resolved_readout(readout: str, wanted: Wanted, encoder: Encoder) -> str:

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Self
 
 from flybloom._internal.typing import Array, CountTable, Features, WantedUnit, WarmUp
 from flybloom._internal.validation import check_labels, check_rows, resolve_seed
-from flybloom.core import _kernels
 from flybloom.core.counts.base import Counts, Won
 from flybloom.core.counts.shared import Shared, SharedOnDemand
 from flybloom.core.files.held_rows import HELD_ARRAYS, held_from_parts, held_to_parts
@@ -196,7 +195,7 @@ class CountingEstimator(FlyEstimator):
     @contextmanager
     def reading_learned(self) -> Iterator[Learned]:
         """Give what is learned, as one value that stays as it is until the end of the with block."""
-        with _kernels.float_mode.SmallFloatsKept(), self._shared.reading() as learned:
+        with self._shared.reading() as learned:
             if learned is None:
                 raise not_fitted(self)
             yield learned
@@ -293,7 +292,7 @@ class CountingEstimator(FlyEstimator):
         True
         """
         with self.scoring(X) as (rows, learned):
-            winners = learned.hasher.winners(rows, self.n_jobs, ordered=False)
+            winners = learned.hasher.winners(rows, self.n_jobs)
             return novel_share(learned.counts.table, winners)  # type: ignore[attr-defined]
 
     def check_block(self, learned: Learned, X: Any, y: Any, sample_weight: Any = None) -> Block:

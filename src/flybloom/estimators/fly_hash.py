@@ -280,7 +280,7 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
             The winners, the largest sum first, ties by ascending index.
         """
         hasher = self._require_hasher()
-        return hasher.winners(check_rows(X, type(self).__name__, hasher.encoder), self.n_jobs)
+        return hasher.winners(check_rows(X, type(self).__name__, hasher.encoder), self.n_jobs, ranked=True)
 
     def transform(self, X: Any) -> sparse.csr_matrix:
         """Return the hashes as a sparse matrix of zeros and ones.

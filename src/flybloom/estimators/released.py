@@ -19,10 +19,10 @@ from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
 from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights
-from flybloom.core.readout.scorer import Scorer
+from flybloom.core.readout.filters import Filters
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, read_only
 from flybloom.estimators.fixed import FixedClassifier
-from flybloom.estimators.novelty_scores import NoveltyScores, ScoredRows
+from flybloom.estimators.scores import FilterScores, Reading
 from flybloom.exceptions import PrivacyError
 from flybloom.privacy.budget import Spent
 
@@ -30,7 +30,7 @@ LARGEST = 2**61
 MAX_DECAY = 0.4
 
 
-class ReleasedClassifier(NoveltyScores, FixedClassifier):
+class ReleasedClassifier(FilterScores, FixedClassifier):
     """What `FlyBloomClassifier.release` returns: counts with noise, which tell hardly anything of any row.
 
     Whatever is done with it is private as well, because it has not seen the rows: scoring, sums, any `decay`. It has no
@@ -318,16 +318,18 @@ class ReleasedClassifier(NoveltyScores, FixedClassifier):
         check_class_weight(self.class_weight, type(self).__name__)
 
     @contextmanager
-    def _scoring_by_novelty(self, X: Any) -> Iterator[ScoredRows]:
-        """Give the rows, what hashes and what scores them: no count is less than zero."""
+    def _reading(self, X: Any) -> Iterator[Reading]:
+        """Give rows and how filters read them: no count is less than zero."""
         hasher = self._require_hasher()
         self._check_parameters()
         rows = check_rows(X, type(self).__name__, hasher.encoder)
         counts = np.maximum(self._table, 0)
         weights = class_weights(self.class_weight, self.classes_, self.class_count_)
-        n_lookups = rows.shape[0] * hasher.n_winners
-        scorer = Scorer(counts, counts.max(axis=0, initial=0), self.decay_, weights, n_lookups, self.n_jobs)
-        yield ScoredRows(rows, hasher, self.classes_, scorer)
+        filters, n_winners = Filters(counts, counts.max(axis=0, initial=0), self.decay_, weights), hasher.n_winners
+        read_out = filters.read_out(n_winners, hasher.projection.seed, rows.shape[0] * n_winners, self.n_jobs)
+        yield Reading(rows, hasher, self.classes_, read_out, float(self.temperature) * n_winners, n_winners)
+
+    _reading_filters = _reading
 
 
 def _refusal(action: str) -> str:

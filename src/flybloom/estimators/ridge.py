@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -16,8 +18,8 @@ from flybloom.core.counts.columns import codes_of, known_codes
 from flybloom.core.counts.pairs import PairCounts, n_bytes_of
 from flybloom.core.hashing.sizes import PairSizes
 from flybloom.core.readout import explanation
-from flybloom.core.readout.certificate import LinearReading
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
+from flybloom.core.readout.linear import FrozenReadout
 from flybloom.core.readout.ridge import Ridge, solve
 from flybloom.core.recipe import Learned
 from flybloom.core.sketch import Sketch
@@ -25,7 +27,7 @@ from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
 from flybloom.estimators.frozen import FrozenClassifier
-from flybloom.estimators.linear_scores import LinearScores
+from flybloom.estimators.scores import LinearScores, Reading
 from flybloom.estimators.tuning.calibration import fitted_temperature
 
 USUAL_TEMPERATURE = 0.1  # where there are too few rows to tell
@@ -217,30 +219,6 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def decision_scores(self, X: Any) -> Array:
-        """Return how much each row belongs to each class; larger is better.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            About the probability of each class before `class_weight`; columns as in ``classes_``.
-        """
-        with self.scoring(X) as (rows, learned):
-            counts: Any = learned.counts
-            ridge, shift = self._solution(counts), self._shift(counts)
-            result = np.empty((rows.shape[0], counts.classes.size))
-
-            def score(block: slice, winners: Winners) -> None:
-                result[block] = ridge.scores(winners, shift)
-
-            learned.hasher.for_each_block(rows, score, self.n_jobs, ordered=False)
-        return result
-
     def leave_one_out_decision(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:
         """Return the scores of learned rows, each as if it alone had not been learned.
 
@@ -326,18 +304,16 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
             hasher = learned.hasher
             connections, signs = hasher.projection.connections()
             result = np.empty((rows.shape[0], hasher.encoder.n_features))
-            ridge, shift = self._solution(counts), self._shift(counts)
+            ridge = self._solution(counts)
+            read_out = ridge.read_out(self._shift(counts), hasher.projection.seed)
             wanted = None if labels is None else np.broadcast_to(np.asarray(labels), rows.shape[0])
             given = None if wanted is None else known_codes(wanted, counts.classes)
-            places, table = explanation.own_places(ridge.weights)
 
             def divide(block: slice, winners: Winners) -> None:
-                codes = ridge.scores(winners, shift).argmax(axis=1) if given is None else given[block]
+                codes = read_out.labels(winners) if given is None else given[block]
                 encoded = hasher.encoder.encode_dense(rows[block])
-                shares = explanation.feature_shares(
-                    encoded, winners, codes, connections, signs, places, table, of_familiarity=False
-                )
-                result[block] = hasher.encoder.traced_back(shares * winners.shape[1])  # a sum over winners, no mean
+                shares = explanation.feature_shares(encoded, winners, codes, connections, signs, ridge.weights)
+                result[block] = hasher.encoder.traced_back(shares * ridge.unit)
 
             hasher.for_each_block(rows, divide, self.n_jobs)
         return result
@@ -375,12 +351,9 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         FrozenClassifier
             How to hash, and the weights. Its file is 20 to 100 times smaller than that of the counts.
         """
-        hasher = self._require_hasher()
-        with self._reading_counts() as counts:
-            ridge = self._solution(counts)
-            intercept = ridge.intercept + self._shift(counts)
-            frozen = FrozenClassifier(self.n_jobs)
-            return frozen.with_weights(hasher, counts.classes, ridge.weights, intercept, self.temperature_)
+        self._require_hasher()
+        with self.reading_learned() as learned:
+            return FrozenClassifier(self.n_jobs).with_readout(learned.hasher, self._frozen_readout(learned))
 
     def estimate_memory(self, n_features: int, n_rows: int | None = None) -> dict[str, int]:
         """Return how many bytes the counts of pairs take, and how many solving needs besides.
@@ -411,7 +384,8 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
     @property
     def coef_(self) -> Array:
         """Weights of the components, of shape (n_classes, n_components_); derived from the counts."""
-        return self._current().weights.T
+        ridge = self._current()
+        return np.asarray(ridge.weights.T * ridge.unit)
 
     @property
     def intercept_(self) -> Array:
@@ -436,29 +410,19 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
             raise missing_attribute(self, "temperature_")
         return float(learned.tuned["temperature"])
 
-    def linear_reading(self, learned: Learned, n_rows: int) -> LinearReading:  # noqa: ARG002
-        """Return how rows are scored, as sums of weights of their winners, for certificates.
-
-        Parameters
-        ----------
-        learned : Learned
-            What is learned.
-        n_rows : int
-            Not used.
-
-        Returns
-        -------
-        LinearReading
-            Minus the weights, and what `predict` does with winners.
-        """
+    def _frozen_readout(self, learned: Learned) -> FrozenReadout:
+        """Return the weights of all components, and what else labels and probabilities follow from."""
         counts: Any = learned.counts
-        ridge, shift = self._solution(counts), self._shift(counts)
-        return LinearReading(
-            lambda winners: ridge.scores(winners, shift).argmax(axis=1),
-            -ridge.weights.astype(np.float64),
-            -(ridge.intercept + shift),
-            2.0**-48,  # sums of the weights are exact; what is added in the end is rounded
-        )
+        return self._solution(counts).frozen(counts.classes, self._shift(counts), self.temperature_)
+
+    @contextmanager
+    def _reading(self, X: Any) -> Iterator[Reading]:
+        """Give rows and how they are read."""
+        with self.scoring(X) as (rows, learned):
+            counts: Any = learned.counts
+            seed = learned.hasher.projection.seed
+            read_out = self._solution(counts).read_out(self._shift(counts), seed)
+            yield Reading(rows, learned.hasher, counts.classes, read_out, self.temperature_)
 
     def tuned_with(self, learned: Learned, sketch: Sketch) -> dict[str, Any]:
         """Return the temperature of least log-loss, of rows of the sketch that are left out one by one.
@@ -481,7 +445,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         if labels is None or weights.sum() < FEW_ROWS:
             return dict(self._usual_tuned)
         codes = codes_of(labels[:n], counts.classes)
-        winners = learned.hasher.winners(rows, self.n_jobs, ordered=False)
+        winners = learned.hasher.winners(rows, self.n_jobs)
         n_rows, one = counts.unit.rows(counts.n_rows), np.minimum(1.0, weights)  # of several copies, one is left out
         scores = self._solution(counts).leave_one_out(winners, codes, n_rows, one)
         return {"temperature": fitted_temperature(-scores, codes, sketch.weights[:n])}

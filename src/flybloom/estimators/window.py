@@ -381,7 +381,7 @@ class SlidingWindow(StreamFollower):
 
 def _winners_of(block: Block, hasher: Hasher, n_jobs: int | None) -> Won:
     """Return rows as counts see them."""
-    return Won(hasher.winners(block.rows, n_jobs, ordered=False), block.labels, block.weights)
+    return Won(hasher.winners(block.rows, n_jobs), block.labels, block.weights)
 
 
 def _checked_times(times: Any, n_rows: int, latest: float) -> Array:

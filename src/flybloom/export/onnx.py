@@ -7,7 +7,6 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 from flybloom._internal.typing import Array
-from flybloom.core.readout.linear_weights import LinearWeights
 from flybloom.estimators.base import FlyEstimator
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.estimators.fly_hash import FlyHash
@@ -16,7 +15,7 @@ from flybloom.estimators.ridge import FlyRidgeClassifier
 from flybloom.exceptions import require_extra
 from flybloom.export.graph import OPSET, TYPES, Graph, Value
 from flybloom.export.hashing import hashes, winners
-from flybloom.export.scoring import linear_answers, novelty_answers
+from flybloom.export.scoring import linear_answers
 
 if TYPE_CHECKING:
     import onnx
@@ -29,9 +28,9 @@ CONVERTED: tuple[type[FlyEstimator], ...] = (FlyBloomClassifier, FlyRidgeClassif
 def to_onnx(model: Any, *, dtype: Literal["float64", "float32", "int64"] = "float64") -> onnx.ModelProto:
     """Return a fitted model as a graph of ONNX, in standard operators only.
 
-    Sums are added in the order in which flybloom adds them, so a runtime that keeps to the standard gives the same
-    labels, bit for bit. Rows are dense; missing values are NaN. The graph has the encoding, connections and weights in
-    it, and knows nothing of counts that come later.
+    Sums of the hash are added in the order in which flybloom adds them, and sums of weights are exact, so a runtime
+    that keeps to the standard gives the same labels, bit for bit. Rows are dense; missing values are NaN. The graph has
+    the encoding, connections and weights in it, and knows nothing of counts that come later.
 
     Parameters
     ----------
@@ -84,20 +83,13 @@ def write_model(graph: Graph, model: Any, X: Value, dtype: str) -> dict[str, Val
             "instead. Export the model inside it, such as model.best_estimator_."
         )
         raise TypeError(msg)
-    if hasattr(model, "freeze"):  # it adds up weights
+    if hasattr(model, "freeze"):
         model = model.freeze()
     hasher = model.to_parts().hasher
     won = winners(graph, hasher, X, dtype)
     if isinstance(model, FlyHash):
         return {"winners": won, "hash": hashes(graph, hasher, won)}
-    if isinstance(model, FrozenClassifier):
-        learned = LinearWeights(model.classes_, model.coef_.T, model.intercept_, model.temperature_)
-        answers = linear_answers(graph, learned, won)
-    else:
-        with model.reading_learned() as learned_now:
-            counts, table = model.weight_table(learned_now.counts)
-        seed = hasher.projection.seed
-        answers = novelty_answers(graph, model.classes_, counts, table, model.temperature, seed, won)
+    answers = linear_answers(graph, model.frozen_readout, hasher.projection.seed, won)
     return answers._asdict()
 
 

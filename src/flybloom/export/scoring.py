@@ -8,8 +8,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array
 from flybloom.core._kernels._plain.score import MIX_0, MIX_1, STEP
-from flybloom.core.readout.linear_weights import LinearWeights
-from flybloom.core.readout.weight_table import WeightTable
+from flybloom.core.readout.linear import FrozenReadout
 from flybloom.export.graph import Graph, Value
 
 
@@ -20,28 +19,13 @@ class Answers(NamedTuple):
     probabilities: Value  # float32
 
 
-def linear_answers(graph: Graph, learned: LinearWeights, won: Value) -> Answers:
-    """Add up weights, which is exact in any order; the first of the largest scores is the answer."""
-    weights = graph.node("Gather", graph.constant(np.ascontiguousarray(learned.weights)), won, axis=0)
+def linear_answers(graph: Graph, learned: FrozenReadout, seed: int, won: Value) -> Answers:
+    """Add up weights, which is exact in any order; the class of the largest score is the answer."""
+    weights = graph.node("Gather", graph.constant(learned.weights), won, axis=0)
     scores = graph.node("ReduceSum", graph.cast(weights, "float64"), graph.constant([1], np.int64), keepdims=0)
     scores = graph.node("Add", scores, graph.constant(learned.intercept))
-    codes = graph.node("ArgMax", scores, axis=1, keepdims=0)
-    return _answers(graph, learned.classes, codes, scores, learned.temperature)
-
-
-def novelty_answers(
-    graph: Graph, classes: Array, counts: Array, table: WeightTable, temperature: float, seed: int, won: Value
-) -> Answers:
-    """Add up the weights of counts, one winner after the other; the class of least novelty is the answer."""
-    places = table.starts + np.minimum(counts, table.lasts)
-    small = np.min_scalar_type(int(places.max(initial=0)))
-    small = small if small in (np.uint8, np.uint16) else np.dtype(np.int32)
-    looked_up = graph.cast(graph.constant(places, small), "int32")
-    weights = graph.node("Gather", graph.constant(table.values), graph.node("Gather", looked_up, won, axis=0), axis=0)
-    rho = graph.cast(graph.node("Shape", won, start=1), "float64")
-    novelty = graph.node("Div", _added_in_order(graph, weights), rho)
-    codes = _least(graph, novelty, won, rho, seed)
-    return _answers(graph, classes, codes, graph.node("Neg", novelty), temperature)
+    temperature = learned.temperature / learned.unit
+    return _answers(graph, learned.classes, _largest(graph, scores, won, seed), scores, temperature)
 
 
 def _answers(graph: Graph, classes: Array, codes: Value, scores: Value, temperature: float) -> Answers:
@@ -63,13 +47,10 @@ def _added_in_order(graph: Graph, values: Value) -> Value:
     return graph.node("Gather", sums, graph.node("Squeeze", last), axis=1)
 
 
-def _least(graph: Graph, novelty: Value, won: Value, rho: Value, seed: int) -> Value:
-    """Return the class of least novelty; ties go to one of the tied, chosen by a hash of the winners."""
+def _largest(graph: Graph, scores: Value, won: Value, seed: int) -> Value:
+    """Return the class of the largest score; ties go to one of the tied, chosen by a hash of the winners."""
     axis = graph.constant([1], np.int64)
-    part = graph.node("Mul", rho, graph.constant(2.0**-52))
-    tolerance = graph.node("Add", part, graph.constant(1.0))
-    limit = graph.node("Mul", graph.node("ReduceMin", novelty, axis, keepdims=1), tolerance)
-    tied = graph.cast(graph.node("LessOrEqual", novelty, limit), "int64")
+    tied = graph.cast(graph.node("Equal", scores, graph.node("ReduceMax", scores, axis, keepdims=1)), "int64")
     n_tied = graph.node("ReduceSum", tied, axis, keepdims=1)
     step = graph.constant(STEP.astype(np.int64))
     words = _mixed(graph, graph.node("Add", won, step))

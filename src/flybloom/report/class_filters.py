@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from flybloom._internal.typing import Array, CountTable
+from flybloom._internal.typing import Array
 from flybloom.core.counts.weight_unit import WeightUnit
 from flybloom.core.readout.class_weight import class_weights
+from flybloom.core.readout.filters import Filters
 from flybloom.core.readout.similarity import cosine_similarity
-from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
 from flybloom.paper import theory
 
 VALUES_AT_ONCE = 2**23  # weights that are in memory at the same time
@@ -31,10 +31,9 @@ class ClassFilters:
         self._model, self.temperature = model, float(model.temperature)
         self.n_bytes = int(model.counts_.nbytes)
         unit = WeightUnit(model.weight_unit_, model.counts_per_row_)
-        decay, class_count = unit.per_count(model.decay_), model.class_count_ * unit.per_row
-        self._counts, weights = model.counts_.T, class_weights(model.class_weight, model.classes_, class_count)
-        self._bits = step_bits(decay, int(class_count.max(initial=0)), weights)
-        self._table = table_by_class(decay, class_count, weights, self._bits)
+        self._decay, self._class_count = unit.per_count(model.decay_), model.class_count_ * unit.per_row
+        self._counts = model.counts_.T
+        self._weights = class_weights(model.class_weight, model.classes_, self._class_count)
 
     def explain(self, X: Any, labels: Array) -> Array:
         """Return how much each feature speaks for a class."""
@@ -47,8 +46,8 @@ class ClassFilters:
 
     def similarity(self, classes: Array, kind: str) -> Array:
         """Return ``model.class_similarity()`` of some classes, given by their positions."""
-        counts, table = self._of(classes)
-        return cosine_similarity(counts, table, of_familiarity=kind == "familiarity")
+        filters = self._of(classes)
+        return cosine_similarity(filters.familiarity() if kind == "familiarity" else filters.weights())
 
     def fill(self) -> tuple[Array, Array]:
         """Return for each class the share of components that have won, and the novelty of an unrelated row."""
@@ -57,12 +56,11 @@ class ClassFilters:
         step = max(1, VALUES_AT_ONCE // n_components)
         for begin in range(0, n_classes, step):
             block = slice(begin, begin + step)
-            counts, table = self._of(block)
             occupancy[block] = theory.occupancy(self._counts[:, block].T)
-            background[block] = table.of(counts).mean(axis=0)
+            background[block] = self._of(block).weights().mean(axis=0, dtype=np.float64)
         return occupancy, background
 
-    def _of(self, classes: Array | slice) -> tuple[CountTable, WeightTable]:
-        """Return the counts of some classes as they are looked up, and what each class makes of them."""
-        table = self._table._replace(starts=self._table.starts[classes], lasts=self._table.lasts[classes])
-        return coarse(self._counts[:, classes], self._bits), table
+    def _of(self, classes: Array | slice) -> Filters:
+        """Return the filters of some classes."""
+        weights = None if self._weights is None else self._weights[classes]
+        return Filters(self._counts[:, classes], self._class_count[classes], self._decay, weights)

@@ -32,22 +32,12 @@ def interval_sums(low: Array, high: Array, connections: Array, out_low: Array, o
 
 
 @kernel
-def holds(
-    low: Array,
-    high: Array,
-    weights: Array,
-    offsets: Array,
-    codes: Array,
-    rho: int,
-    slack: float,
-    least_gap: float,
-    out: Array,
-) -> None:
-    """Write whether the class of each row stays the one of least sum, whichever components win within their bounds.
+def holds(low: Array, high: Array, weights: Array, intercept: Array, codes: Array, rho: int, out: Array) -> None:
+    """Write whether the class of each row stays the one of the largest score, whichever components win in the bounds.
 
     A component surely wins if no more than rho - 1 others may reach it, and never wins if rho others surely lie above
     it. The places that are left go to those of the rest that speak most against the class, for each other class anew.
-    `slack` is by how much sums may be off, relative to their terms, and `least_gap` how far apart they must be.
+    Weights and intercepts are whole numbers of one unit, so nothing is rounded; what ties may be lost.
     """
     m, n_classes = weights.shape
     open_ones, against = np.empty(m, np.int64), np.empty(m)
@@ -56,7 +46,7 @@ def holds(
         floor = float(np.partition(low[row], m - rho)[m - rho])
         own = codes[row]
         n_open, n_sure = 0, 0
-        sums = offsets.copy()
+        sums = intercept.copy()
         for j in range(m):
             if low[row, j] > reach:
                 n_sure += 1
@@ -70,16 +60,15 @@ def holds(
         for i in range(n_classes):
             if i == own or not is_held:
                 continue
-            total = sums[own] - sums[i]
-            size = abs(sums[own]) + abs(sums[i])
+            total = sums[i] - sums[own]
             for at in range(n_open):
                 j = open_ones[at]
-                against[at] = weights[j, own] - weights[j, i] + slack * (abs(weights[j, own]) + abs(weights[j, i]))
+                against[at] = np.float64(weights[j, i]) - np.float64(weights[j, own])
             if n_free < n_open and n_free > 0:
                 chosen = np.partition(against[:n_open], n_open - n_free)[n_open - n_free :]
             else:
                 chosen = against[:n_free]
             for value in chosen:
                 total += value
-            is_held = total + slack * size < -least_gap
+            is_held = total < 0.0
         out[row] = is_held

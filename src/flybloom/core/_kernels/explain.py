@@ -1,26 +1,25 @@
 """Explanations: scores and counts traced back to the features."""
 
+import numpy as np
+
 from flybloom._internal.typing import Array
 from flybloom.core._kernels._jit import kernel
 
 
 @kernel
 def add_shares(
-    rows: Array, winners: Array, codes: Array, connections: Array, signs: Array, counts: Array, table: Array,
-    starts: Array, lasts: Array, out: Array,
-) -> None:  # fmt: skip
+    rows: Array, winners: Array, codes: Array, connections: Array, signs: Array, weights: Array, out: Array
+) -> None:
     """Divide the score of each row for its class ``codes[row]`` among the features, in ``out[row, feature]``.
 
-    Each winner's part of the score, its weight over rho, goes to the features that lifted its sum, in proportion to
-    how much they did; if none did, to all its features alike. The weight of a count in class i is
-    ``table[starts[i] + min(count, lasts[i])]``.
+    Each winner's part of the score, ``weights[j, class]``, goes to the features that lifted its sum, in proportion to
+    how much they did; if none did, to all its features alike.
     """
     rho, s = winners.shape[1], connections.shape[1]
     for row in range(rows.shape[0]):
-        start, last = starts[codes[row]], lasts[codes[row]]
         for r in range(rho):
             j = winners[row, r]
-            part = table[start + min(counts[j, codes[row]], last)] / rho
+            part = np.float64(weights[j, codes[row]])
             lift = 0.0
             for k in range(s):
                 lift += max(rows[row, connections[j, k]] * signs[j, k], 0.0)

@@ -1,6 +1,6 @@
 """Scoring with a weight for each component and class: the weights of a row's winners, added up.
 
-Weights are such that no sum of them is rounded, see `core/readout/linear_weights.py`; so their order does not matter.
+Weights are such that no sum of them is rounded, see `core/readout/linear.py`; so their order does not matter.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from numba.extending import intrinsic
 from flybloom._internal.typing import Array
 from flybloom.core._kernels._jit import JIT_IS_OFF, kernel
 
-LANES = 16  # classes that are added up together: as many float32 as a cache line has
+LANES = 16  # classes that are added up together: as many int32 as a cache line has
 CHAINS = 2  # winners whose weights are added to sums of their own, so that additions need not wait for each other
 
 
@@ -28,7 +28,7 @@ def _sum_winners_vector(typing_context: Any, winners: Any, row: Any, weights: An
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         intp = context.get_value_type(types.intp)
-        stored, wide = ir.VectorType(ir.FloatType(), LANES), ir.VectorType(ir.DoubleType(), LANES)
+        stored, wide = ir.VectorType(ir.IntType(32), LANES), ir.VectorType(ir.DoubleType(), LANES)
         winners, weights, sums = (context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2, 4))
         rho = cgutils.unpack_tuple(builder, winners.shape)[1]  # type: ignore[no-untyped-call]
         width = cgutils.unpack_tuple(builder, weights.shape)[1]  # type: ignore[no-untyped-call]
@@ -43,7 +43,7 @@ def _sum_winners_vector(typing_context: Any, winners: Any, row: Any, weights: An
         def add(at: Any, total: Any) -> None:
             winner = builder.zext(builder.load(builder.gep(winners.data, [at])), intp)
             place = builder.bitcast(builder.gep(column, [builder.mul(winner, width)]), stored.as_pointer())
-            weight = builder.fpext(builder.load(place, align=4), wide)
+            weight = builder.sitofp(builder.load(place, align=4), wide)
             builder.store(builder.fadd(builder.load(total), weight), total)
 
         with cgutils.for_range_slice(builder, begin, last, ir.Constant(intp, CHAINS), intp) as (at, _):
@@ -64,17 +64,17 @@ _sum_winners: Any = _sum_winners_plain if JIT_IS_OFF else _sum_winners_vector
 
 
 @kernel
-def linear_scores(winners: Array, weights: Array, intercept: Array, out: Array) -> None:
+def linear_sums(winners: Array, weights: Array, intercept: Array, out: Array) -> None:
     """Write ``intercept[c] + sum of weights[j, c] over the winners j of row i`` to ``out[i, c]``.
 
     Parameters
     ----------
     winners : (n, rho) array of uint32
         In any order.
-    weights : (m, width) array of float32
-        Whole numbers of one unit; the width is a multiple of 16.
+    weights : (m, width) array of int32
+        The width is a multiple of 16.
     intercept : (n_classes,) array of float64
-        Added last, so rounded once.
+        Whole numbers.
     out : (n, n_classes) array of float64
     """
     n_classes = out.shape[1]

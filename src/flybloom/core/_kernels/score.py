@@ -1,4 +1,4 @@
-"""Scoring: from counts to novelty, and from novelty to a class."""
+"""Scoring: from counts to weights, and from scores to a class."""
 
 import math
 
@@ -14,17 +14,24 @@ FEW_CLASSES = 4  # as `core/readout/decay.py` has it
 
 
 @kernel
-def novelty(winners: Array, counts: Array, table: Array, out: Array) -> None:
-    """Write f_i(x), the mean weight of the row's winners in the filter of class i, to ``out[row, i]``."""
-    n_classes, rho, last = counts.shape[1], winners.shape[1], table.size - 1
+def look_up(counts: Array, values: Array, starts: Array, lasts: Array, out: Array) -> None:
+    """Write the weight of each count, ``values[starts[i] + min(count, lasts[i])]`` in class i, to `out`."""
+    for j in range(counts.shape[0]):
+        for i in range(counts.shape[1]):
+            out[j, i] = values[starts[i] + min(counts[j, i], lasts[i])]
+
+
+@kernel
+def looked_up_sums(
+    winners: Array, counts: Array, values: Array, starts: Array, lasts: Array, intercept: Array, out: Array
+) -> None:
+    """Write the intercept plus the weights of the counts of each row's winners to `out`; see `look_up`."""
     for row in range(winners.shape[0]):
-        out[row, :] = 0.0
-        for r in range(rho):
+        out[row] = intercept
+        for r in range(winners.shape[1]):
             j = winners[row, r]
-            for i in range(n_classes):
-                out[row, i] += table[min(counts[j, i], last)]
-        for i in range(n_classes):
-            out[row, i] /= rho
+            for i in range(counts.shape[1]):
+                out[row, i] += values[starts[i] + min(counts[j, i], lasts[i])]
 
 
 @kernel
@@ -36,21 +43,16 @@ def _mix(word: np.uint64) -> np.uint64:
 
 
 @kernel
-def most_familiar(novelty: Array, winners: Array, seed: np.uint64, out: Array) -> None:
-    """Write the class of least novelty to `out`; ties go to one of the tied, chosen by a hash of the winners.
-
-    Novelties are sums of rho positive terms, so each is known to a relative error of rho / 2^53: what is
-    closer than that is a tie.
-    """
-    n_classes, rho = novelty.shape[1], winners.shape[1]
-    tolerance = 1.0 + rho * 2.0**-52
+def choose(scores: Array, winners: Array, seed: np.uint64, out: Array) -> None:
+    """Write the class of the largest score to `out`; ties go to one of the tied, chosen by a hash of the winners."""
+    n_classes, rho = scores.shape[1], winners.shape[1]
     for row in range(winners.shape[0]):
-        least = novelty[row, 0]
+        most = scores[row, 0]
         for i in range(1, n_classes):
-            least = min(least, novelty[row, i])
+            most = max(most, scores[row, i])
         n_tied = 0
         for i in range(n_classes):
-            n_tied += novelty[row, i] <= least * tolerance
+            n_tied += scores[row, i] == most
         chosen = np.int64(0)
         if n_tied > 1:
             word = np.uint64(0)
@@ -59,7 +61,7 @@ def most_familiar(novelty: Array, winners: Array, seed: np.uint64, out: Array) -
             word = _mix(_mix(word ^ seed) + STEP)
             chosen = np.int64(((word >> np.uint64(32)) * np.uint64(n_tied)) >> np.uint64(32))
         for i in range(n_classes):
-            if novelty[row, i] <= least * tolerance:
+            if scores[row, i] == most:
                 if chosen == 0:
                     out[row] = i
                     break
@@ -144,7 +146,7 @@ def follow(
         Where answers go; -1 while no class is known.
     """
     n_windows, n_classes, rho = limits.size, rows.shape[1], winners.shape[1]
-    novelties, answer = np.empty((1, n_classes)), np.empty(1, np.int64)
+    scores, answer = np.empty((1, n_classes)), np.empty(1, np.int64)
     guesses = np.empty(n_windows, np.int64)
     for i in range(begin, end):
         for k in range(n_windows):
@@ -157,17 +159,17 @@ def follow(
             if right[k] >= right[best]:
                 best = k
             last, is_known = starts[k + 1] - starts[k] - 1, False
-            novelties[:] = 0.0
+            scores[:] = 0.0
             for r in range(rho):
                 j = winners[i, r]
                 for c in range(n_classes):
-                    novelties[0, c] += values[starts[k] + min(np.int64(tables[k, j, c]) >> bits[k], last)]
+                    scores[0, c] -= values[starts[k] + min(np.int64(tables[k, j, c]) >> bits[k], last)]
             for c in range(n_classes):
-                novelties[0, c] = novelties[0, c] / rho if rows[k, c] > 0 else np.inf
+                scores[0, c] = scores[0, c] if rows[k, c] > 0 else -np.inf
                 is_known |= rows[k, c] > 0
             answer[0] = -1
             if is_known:
-                most_familiar(novelties, winners[i : i + 1], seed, answer)
+                choose(scores, winners[i : i + 1], seed, answer)
             guesses[k] = answer[0]
         answers[i] = guesses[best]
         if weights[i] == 0:

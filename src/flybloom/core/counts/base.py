@@ -35,7 +35,6 @@ class Counter(ABC):
     """Takes the winners of some rows, block by block and from several threads, and tells what they change."""
 
     keep: Array | None = None  # which rows are to be hashed at all; None for all of them
-    needs_order: ClassVar[bool] = True  # whether the largest sum comes first; ascending winners take less time
     n_jobs: int | None = None  # number of threads, for what is done with all blocks together
 
     @abstractmethod

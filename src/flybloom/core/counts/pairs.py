@@ -201,8 +201,6 @@ class PairCounts(Counts):
 class _PairBatchCounter(Counter):
     """Keeps the winners of few rows, in ascending order."""
 
-    needs_order = False
-
     def __init__(self, classes: Array, class_count: Array, codes: Codes, weights: Weights, n_winners: int) -> None:
         winners = np.empty((codes.size, n_winners), np.uint32)
         self._batch = WinnerBatch(classes, class_count, codes, weights, winners)
@@ -218,8 +216,6 @@ class _PairBatchCounter(Counter):
 
 class _PairCounter(Counter):
     """Counts many rows into a triangle of its own, as many at a time as are best."""
-
-    needs_order = False
 
     def __init__(self, by_class: ClassCounts, codes: Codes, weights: Weights) -> None:
         self._codes, self._weights, self._n_filled = codes, weights, 0

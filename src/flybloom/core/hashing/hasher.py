@@ -60,44 +60,44 @@ class Hasher:
         return self.projection.n_components
 
     def for_each_block(
-        self, X: Features, use: Callable[[slice, Winners], None], n_jobs: int | None = None, *, ordered: bool = True
+        self, X: Features, use: Callable[[slice, Winners], None], n_jobs: int | None = None, *, ranked: bool = False
     ) -> None:
         """Hash `X` block by block, on n_jobs threads, and hand each block's winners to `use`.
 
-        The largest sum comes first; where they need not be `ordered` so, winners come in ascending order, and sooner.
+        They come in ascending order; where they are to be `ranked`, the largest sum comes first, which takes longer.
         """
         if 0 < X.shape[0] <= FEW_ROWS and not issparse(X):
-            use(slice(0, X.shape[0]), self._winners_of_few(X, ordered=ordered))
+            with _kernels.float_mode.SmallFloatsKept():
+                use(slice(0, X.shape[0]), self._winners_of_few(X, ranked=ranked))
             return
         encoder, projection, n_winners = self.encoder, self.projection, self.n_winners
         projection.draw(sparse=issparse(X))
 
         def work(block: slice) -> None:
-            use(block, projection.winners(encoder.encode(X[block]), n_winners, ordered=ordered))
+            use(block, projection.winners(encoder.encode(X[block]), n_winners, ordered=ranked))
 
         with _kernels.float_mode.SmallFloatsKept():
             for_each_block(work, X.shape[0], X.shape[1], n_jobs)
 
-    def winners(self, X: Features, n_jobs: int | None = None, *, ordered: bool = True) -> Winners:
-        """Return the winners of all rows, the largest sum first, or else in ascending order."""
+    def winners(self, X: Features, n_jobs: int | None = None, *, ranked: bool = False) -> Winners:
+        """Return the winners of all rows, in ascending order, or ranked: the largest sum first."""
         winners: Winners = np.empty((X.shape[0], self.n_winners), np.uint32)
 
         def keep(block: slice, some: Winners) -> None:
             winners[block] = some
 
-        self.for_each_block(X, keep, n_jobs, ordered=ordered)
+        self.for_each_block(X, keep, n_jobs, ranked=ranked)
         return winners
 
-    def _winners_of_few(self, X: Array, *, ordered: bool) -> Winners:
+    def _winners_of_few(self, X: Array, *, ranked: bool) -> Winners:
         """Return the winners of few rows; the last are remembered, because who predicts rows often learns them next."""
         rows = X.dtype, X.shape, X.tobytes()
         known, winners = self.__dict__.get("_latest", (None, None))
         if known != rows:
             self.projection.draw(sparse=False)
-            with _kernels.float_mode.SmallFloatsKept():
-                winners = self.projection.winners(self.encoder.encode(X), self.n_winners)
+            winners = self.projection.winners(self.encoder.encode(X), self.n_winners)
             self.__dict__["_latest"] = rows, winners  # at once, whoever else does so
-        return winners.copy() if ordered else np.sort(winners, axis=1)
+        return winners.copy() if ranked else np.sort(winners, axis=1)
 
     @cached_property
     def fields(self) -> dict[str, Any]:

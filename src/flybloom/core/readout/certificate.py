@@ -3,50 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Codes, Winners
+from flybloom._internal.typing import Array, Codes
 from flybloom.core import _kernels
+from flybloom.core.readout.linear import FrozenReadout
 
-LEAST_GAP = 2.0**-960  # smaller sums may have lost digits
 DOUBLINGS = 64
 HALVINGS = 12  # a radius is found to a share of 2**-12 of it
 
 
-class LinearReading(NamedTuple):
-    """A read-out that adds up a weight for each winner and class: the class of the least sum is chosen.
-
-    Parameters
-    ----------
-    decide : callable
-        From winners to classes, as `predict` does it.
-    weights : ndarray of shape (n_components, n_classes)
-        What is added up.
-    offsets : ndarray of shape (n_classes,)
-        What is added to the sums.
-    slack : float
-        By how much computed sums may be off, relative to the sum of sizes; 0 where they are exact.
-    """
-
-    decide: Callable[[Winners], Codes]
-    weights: Array
-    offsets: Array
-    slack: float
-
-
-def holds(low: Array, high: Array, reading: LinearReading, codes: Codes, n_winners: int) -> Array:
+def holds(low: Array, high: Array, frozen: FrozenReadout, codes: Codes, n_winners: int) -> Array:
     """Return for each row whether its class stays, whichever components win with sums between the bounds."""
     result = np.zeros(len(codes), bool)
     is_known = np.isfinite(low).all(axis=1) & np.isfinite(high).all(axis=1)
     if is_known.any():
         some = np.zeros(int(is_known.sum()), bool)
-        least_gap = LEAST_GAP if reading.slack else 0.0
         _kernels.certify.holds(
-            low[is_known], high[is_known], reading.weights, reading.offsets, codes[is_known], n_winners,
-            reading.slack, least_gap, some,
-        )  # fmt: skip
+            low[is_known], high[is_known], frozen.weights, frozen.intercept, codes[is_known], n_winners, some
+        )
         result[is_known] = some
     return result
 

@@ -6,39 +6,21 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Codes, CountTable, Winners
 from flybloom.core import _kernels
-from flybloom.core.readout.weight_table import WeightTable
 
 
 def feature_shares(
-    rows: Array,
-    winners: Winners,
-    codes: Codes,
-    connections: Array,
-    signs: Array,
-    counts: CountTable,
-    tables: WeightTable,
-    *,
-    of_familiarity: bool,
+    rows: Array, winners: Winners, codes: Codes, connections: Array, signs: Array, weights: Array
 ) -> Array:
-    """Return the share of each feature in the novelty of each row to its class in `codes`, or in the familiarity.
+    """Return the share of each feature in the sum of the weights of each row's winners for its class in `codes`.
 
-    `rows` are as they are hashed. The shares of a row are not negative and add up to its novelty, or familiarity, up to
-    rounding.
+    `rows` are as they are hashed, `weights` of shape (n_components, n_classes). The shares of a row add up to the sum,
+    up to rounding.
     """
-    tables = tables.complement() if of_familiarity else tables
     shares = np.zeros(rows.shape)
     _kernels.explain.add_shares(
-        np.ascontiguousarray(rows, np.float64), winners, codes, connections, signs, counts, *tables, shares
-    )  # fmt: skip
+        np.ascontiguousarray(rows, np.float64), winners, codes, connections, signs, weights, shares
+    )
     return shares
-
-
-def own_places(weights: Array) -> tuple[CountTable, WeightTable]:
-    """Return weights of shape (n_components, n_classes) as `feature_shares` takes them: each at its own place."""
-    m, n_classes = weights.shape
-    places = np.repeat(np.arange(m)[:, None], n_classes, axis=1)
-    starts, lasts = np.arange(n_classes) * m, np.full(n_classes, m - 1)
-    return places, WeightTable(weights.T.astype(np.float64).ravel(), starts, lasts)
 
 
 def class_profiles(

@@ -1,12 +1,13 @@
-"""Novelty from counts by age: what is old multiplies a weight by less."""
+"""Novelty from counts by age: what is old adds less to the exponent of a weight."""
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 
 from flybloom._internal.typing import Array, Codes, CountTable, Winners
-from flybloom.core import _kernels
-from flybloom.core.readout.weight_table import coarse, decay_table, step_bits
+from flybloom.core.readout.weight_table import exponents_of, rate_of, weights_of
 
 
 class AgedFilter:
@@ -21,17 +22,28 @@ class AgedFilter:
     """
 
     def __init__(self, counts: CountTable, decay: float) -> None:
-        n, most = counts.shape[1], int(counts.max(initial=0))
-        bits = step_bits(decay / n, most)
-        self._counts, self._is_exact = coarse(counts, bits), bits == 0
-        tables = [decay_table(float(decay) * (n - age) / n, (most >> bits) + 1, bits) for age in range(n)]
-        longest = max(table.size for table in tables)
-        self._tables = np.array([np.pad(table, (0, longest - table.size), mode="edge") for table in tables])
+        n = counts.shape[1]
+        self._counts, self._rates = counts, [rate_of(float(decay) * (n - age) / n) for age in range(n)]
+
+    @cached_property
+    def weights(self) -> Array:
+        """The weight of each component."""
+        return self._weights_of(self._counts)
 
     def novelty(self, winners: Winners, own_ages: Codes) -> Array:
         """Return the mean weight of each row's winners, without the row's own win at its age (-1: nothing left out)."""
-        result = np.empty(len(winners))
-        if not self._is_exact:  # one win is less than a step of the counts
-            own_ages = np.full_like(own_ages, -1)
-        _kernels.recovery.recovered_novelty(winners, own_ages, self._counts, self._tables, result)
-        return result
+        if (own_ages == -1).all():
+            weights = self.weights[winners]
+        else:
+            counts = self._counts[winners]
+            is_own = own_ages[:, None, None] == np.arange(counts.shape[2])
+            weights = self._weights_of(counts - (is_own & (counts > 0)))
+        novelty: Array = weights.sum(axis=1) / winners.shape[1]  # exact, because weights lie on a grid
+        return novelty
+
+    def _weights_of(self, counts: CountTable) -> Array:
+        """Return the weights of counts, whose last axis is the ages; each adds to the exponent, the newest first."""
+        exponents = np.zeros(counts.shape[:-1])
+        for age, rate in enumerate(self._rates):
+            exponents += exponents_of(counts[..., age], rate)
+        return weights_of(exponents)

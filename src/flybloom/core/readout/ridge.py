@@ -19,7 +19,7 @@ from scipy import linalg
 
 from flybloom._internal.typing import Array, Codes, Winners
 from flybloom.core.counts.pairs import PairCounts
-from flybloom.core.readout.linear_weights import linear_scores, padded, rounded
+from flybloom.core.readout.linear import FrozenReadout, LinearReadout, TableWeights, in_units, unit_for
 
 ALPHAS = tuple(10.0 ** (k / 2) for k in range(-6, 4))  # multiples of the mean eigenvalue that are tried
 LEAST_ALPHA = 0.1  # of these, for few rows: twins of rows, which are not left out with them, would ask for less
@@ -45,18 +45,23 @@ class Tried(NamedTuple):
 class Ridge(NamedTuple):
     """Weights, and what they were solved with."""
 
-    weights: Array  # (n_components, n_classes), float32, whole numbers of one unit: sums of them are exact
+    weights: Array  # (n_components, n_classes), int32, in units: sums of them are exact
     intercept: Array  # (n_classes,), float64
     alpha: float  # as a multiple of the mean eigenvalue
     gcv: tuple[tuple[float, float], ...]  # alphas that were tried, and their generalised cross-validation
-    padded: Array  # the weights as the kernel reads them
+    table: TableWeights  # the weights as the kernel reads them
+    unit: float  # of the weights
     factor: Array  # upper Cholesky factor of A + alpha I in Fortran's order
     mean: Array  # (n_components,): how often each component wins
     exact: Array  # the weights before they were rounded, float64
 
-    def scores(self, winners: Winners, shift: Array | float = 0.0) -> Array:
-        """Return how much rows belong to each class, with something added; winners may come in any order."""
-        return linear_scores(winners, self.padded, self.intercept + shift)
+    def read_out(self, shift: Array | float = 0.0, seed: int = 0) -> LinearReadout:
+        """Return what makes scores and labels of winners, with something added to the intercept."""
+        return LinearReadout(self.table, np.rint((self.intercept + shift) / self.unit), self.unit, seed)
+
+    def frozen(self, classes: Array, shift: Array | float, temperature: float) -> FrozenReadout:
+        """Return the same as files hold it."""
+        return FrozenReadout(classes, self.weights, self.read_out(shift).intercept, self.unit, temperature)
 
     def leave_one_out(self, winners: Winners, codes: Codes, n_rows: float, weights: Array | float = 1.0) -> Array:
         """Return the scores of learned rows, each as if it alone had not been learned; alpha stays.
@@ -64,7 +69,7 @@ class Ridge(NamedTuple):
         For a linear fit the residual of a row left out is its residual over one minus its leverage,
         ``1 / n + (h - mu)' (A + alpha I)^-1 (h - mu)``, times its weight.
         """
-        scores = self.scores(winners)
+        scores = self.read_out().scores(winners)
         leverage = np.empty(len(winners))
         for begin in range(0, len(winners), TILE):
             some = winners[begin : begin + TILE].astype(np.int64)
@@ -251,7 +256,8 @@ def _refined(system: _System, alpha: float, factor: Array, start: Array | None) 
 def _finished(
     system: _System, exact: Array, alpha: float, gcv: tuple[tuple[float, float], ...], factor: Array
 ) -> Ridge:
-    """Return weights rounded so that sums of them are exact, and intercepts."""
-    weights = rounded(exact)
+    """Return weights and intercepts, rounded so that sums of them are exact."""
     intercept = system.class_count / system.n_rows - system.mean @ exact
-    return Ridge(weights, intercept, alpha, gcv, padded(weights), factor, system.mean, exact)
+    unit = unit_for(exact, intercept)
+    weights = in_units(exact, unit)
+    return Ridge(weights, intercept, alpha, gcv, TableWeights(weights), unit, factor, system.mean, exact)

@@ -163,7 +163,7 @@ class Rivals(NamedTuple):
         """Let rows come one after the other; return the windows then, and what was answered before each was learned.
 
         A single row of known classes is entered in place, by one call of a kernel, which nothing interrupts; otherwise
-        these windows stay as they are. Winners may have any order; that of the largest sum gives the bits of `predict`.
+        these windows stay as they are. Winners may have any order.
         """
         assert won.labels is not None  # noqa: S101 - classes have labels
         is_learned = won.weights > 0

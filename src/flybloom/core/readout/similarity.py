@@ -1,4 +1,4 @@
-"""How much classes resemble each other, from their counts alone."""
+"""How much classes resemble each other, from what their counts weigh."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ from itertools import combinations
 
 import numpy as np
 
-from flybloom._internal.typing import Array, CountTable
+from flybloom._internal.typing import Array
 from flybloom.core import _kernels
-from flybloom.core.readout.weight_table import WeightTable
 
 
-def cosine_similarity(counts: CountTable, tables: WeightTable, *, of_familiarity: bool) -> Array:
-    """Return the cosine of the filters of each pair of classes, or of one minus them.
+def cosine_similarity(weights: Array) -> Array:
+    """Return the cosine of each pair of columns: of the filters of classes, or of one minus them.
 
-    `counts` has shape (n_components, n_classes). Most components never won in either of two classes. They add 1 to the
+    `weights` has shape (n_components, n_classes). Most components never won in either of two classes. They add 1 to the
     inner product of two filters, so all cosines come near to 1; to that of their complements, what the two classes are
     familiar with, they add nothing. A class that knows nothing resembles none but itself.
     """
-    tables = tables.complement() if of_familiarity else tables
-    products = np.zeros((counts.shape[1], counts.shape[1]))
-    _kernels.similarity.add_products(counts, *tables, products)
+    products = np.zeros((weights.shape[1], weights.shape[1]))
+    _kernels.similarity.add_products(weights, products)
     norms = np.sqrt(np.diag(products))
     similarity = products / np.where(norms > 0, norms, 1.0)[:, None] / np.where(norms > 0, norms, 1.0)
     similarity = np.clip((similarity + similarity.T) / 2, 0.0, 1.0)

@@ -19,7 +19,6 @@ from flybloom._internal.sklearn_compat import Interval, StrOptions, fit_context,
 from flybloom._internal.typing import Array, Features, Novelty, Scaling
 from flybloom._internal.validation import check_labels, check_new_rows, resolve_seed
 from flybloom._internal.watched import is_watched
-from flybloom.core import _kernels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.weight_unit import AUTO, unit_for
 from flybloom.core.encoding.choice import Wanted, wanted_encoding
@@ -334,8 +333,7 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         rows = Rows(codes, None if (weights == 1).all() else weights, unit)
         splits = self._splits(X, y, groups, rows)
         self._require_memory(X, classes.size)
-        with _kernels.float_mode.SmallFloatsKept():
-            self._search(X, y, classes, splits, Encoder(X.shape[1], names, kinds=kinds), rows)
+        self._search(X, y, classes, splits, Encoder(X.shape[1], names, kinds=kinds), rows)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

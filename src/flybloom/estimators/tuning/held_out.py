@@ -19,9 +19,9 @@ from flybloom.core import _kernels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import count_dtype
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit
-from flybloom.core.readout import filters
 from flybloom.core.readout.class_weight import ClassWeight, class_weights, left_out_weights
-from flybloom.core.readout.complement_bayes import BayesScorer, left_out_scores
+from flybloom.core.readout.complement_bayes import Bayes, left_out_scores, temperature_unit
+from flybloom.core.readout.linear import choose
 from flybloom.core.readout.weight_table import WeightTable, coarse, decay_table, step_bits, table_of_decays
 
 Score: TypeAlias = Callable[[Winners, Array, Array], None]  # of the winners of some rows, the rows, and where to write
@@ -180,7 +180,7 @@ class HeldOutCounts:
                 novelty = np.empty((len(chunk), rows.size, self.class_count.size))
                 score(winners, rows, novelty)
                 for at, of_decay in zip(chunk, novelty, strict=True):
-                    codes[at, block] = filters.most_familiar(of_decay, winners, self.seed)
+                    codes[at, block] = choose(-of_decay, winners, self.seed)
 
             for_each_block(decide, split.test.size, VALUES_PER_ROW, self.n_jobs)
         return codes
@@ -203,7 +203,9 @@ class HeldOutCounts:
         """Return minus the score of each test row for each class, infinite if it has no rows."""
         classes = np.arange(self.class_count.size)
         counts = ClassCounts(classes, split.class_count, self.counts, self.n_winners, self.unit)
-        scorer = BayesScorer(counts, class_weight, 0 if split.leaves_itself else split.test.size * self.n_winners)
+        n_lookups = 0 if split.leaves_itself else split.test.size * self.n_winners
+        read_out = Bayes(counts, class_weight).read_out(self.seed, n_lookups)
+        unit = temperature_unit(self.n_winners)
         novelty = np.empty((split.test.size, classes.size))
 
         def work(block: slice) -> None:
@@ -215,8 +217,8 @@ class HeldOutCounts:
                 left[np.arange(rows.size), codes] -= leaves
                 scores = left_out_scores(counts, class_weight, winners, codes, leaves)
             else:
-                scores = scorer.scores(winners)
-            novelty[block] = np.where(left > 0, scores / -scorer.temperature_unit, np.inf)
+                scores = read_out.scores(winners)
+            novelty[block] = np.where(left > 0, scores / -unit, np.inf)
 
         for_each_block(work, split.test.size, VALUES_PER_ROW, self.n_jobs)
         return novelty

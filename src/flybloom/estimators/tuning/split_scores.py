@@ -14,6 +14,7 @@ from flybloom._internal.scores import mean_recall
 from flybloom._internal.typing import Array, Codes, Features, Novelty, Weights
 from flybloom.core.readout.class_weight import ClassWeight
 from flybloom.estimators.classifier import FlyBloomClassifier
+from flybloom.estimators.scores import probabilities
 from flybloom.estimators.tuning.held_out import HeldOutCounts, Split
 
 Scores: TypeAlias = list[float]  # one for each decay
@@ -37,9 +38,13 @@ class _PrecomputedClassifier(FlyBloomClassifier):
         """Return the novelties."""
         return self._novelty()
 
-    def _scores(self, X: Any) -> tuple[Array, float]:  # noqa: ARG002
+    def decision_scores(self, X: Any) -> Array:  # noqa: ARG002
         """Return minus the novelties."""
-        return -self._novelty(), 1.0
+        return -self._novelty()
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the softmax of these over the temperature."""
+        return probabilities(self.decision_scores(X), self.temperature)
 
     def predict(self, X: Any) -> Array:  # noqa: ARG002
         """Return the labels."""

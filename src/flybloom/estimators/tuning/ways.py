@@ -47,4 +47,4 @@ def winners_of(
     X: Features, seed: int, signed: bool, n_jobs: int | None, encoder: Encoder, m: int, s: int, rho: int
 ) -> Winners:
     """Return the winners of all rows with these sizes."""
-    return hasher_of(seed, signed, encoder, m, s, rho).winners(X, n_jobs)
+    return hasher_of(seed, signed, encoder, m, s, rho).winners(X, n_jobs, ranked=True)

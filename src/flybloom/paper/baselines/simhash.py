@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from flybloom._internal.sklearn_compat import Interval, RealNotInt, fit_context
 from flybloom._internal.typing import Array, Codes
 from flybloom._internal.validation import check_labels, resolve_seed, unchanged_on_error
-from flybloom.core.readout import filters
+from flybloom.core.readout.linear import choose
 
 FEWEST = 2  # components, as in the authors' code
 VALUES_AT_ONCE = 2**22  # bounds the directions, and the projections of a block of rows
@@ -69,7 +69,7 @@ def tie_keys(bits: Array) -> Array:
 
 def decide(scores: Array, keys: Array, seed: int) -> Codes:
     """Return the class of the lowest score; ties as if at random, but always the same for the same hash and seed."""
-    return filters.most_familiar(scores.astype(np.float64), keys, seed)
+    return choose(-scores.astype(np.float64), keys, seed)
 
 
 class SimHashBloomClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

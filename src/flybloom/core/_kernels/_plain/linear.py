@@ -9,7 +9,7 @@ from flybloom._internal.typing import Array
 VALUES_AT_ONCE = 2**20  # weights that are looked up together
 
 
-def linear_scores(winners: Array, weights: Array, intercept: Array, out: Array) -> None:
+def linear_sums(winners: Array, weights: Array, intercept: Array, out: Array) -> None:
     """Write ``intercept[c] + sum of weights[j, c] over the winners j of row i`` to ``out[i, c]``.
 
     Weights are whole numbers of one unit, so float64 holds every sum of them exactly, in whatever order.

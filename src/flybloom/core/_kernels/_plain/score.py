@@ -1,4 +1,4 @@
-"""Scoring: from counts to novelty, and from novelty to a class."""
+"""Scoring: from counts to weights, and from scores to a class."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ MIX_1 = np.uint64(0x94D049BB133111EB)
 STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
-def novelty(winners: Array, counts: Array, table: Array, out: Array) -> None:
-    """Write f_i(x), the mean weight of the row's winners in the filter of class i, to ``out[row, i]``."""
-    n_rows, rho = winners.shape
-    step = max(1, VALUES_AT_ONCE // (rho * counts.shape[1]))
-    for begin in range(0, n_rows, step):
-        weights = table[np.minimum(counts[winners[begin : begin + step]], table.size - 1)]
-        np.add.accumulate(weights, axis=1, out=weights)  # one winner after the other, which a sum would not promise
-        out[begin : begin + step] = weights[:, -1] / rho
+def look_up(counts: Array, values: Array, starts: Array, lasts: Array, out: Array) -> None:
+    """Write the weight of each count, ``values[starts[i] + min(count, lasts[i])]`` in class i, to `out`."""
+    step = max(1, VALUES_AT_ONCE // max(1, counts.shape[1]))
+    for begin in range(0, len(counts), step):
+        some = slice(begin, begin + step)
+        out[some] = values[starts + np.minimum(counts[some], lasts)]
+
+
+def looked_up_sums(
+    winners: Array, counts: Array, values: Array, starts: Array, lasts: Array, intercept: Array, out: Array
+) -> None:
+    """Write the intercept plus the weights of the counts of each row's winners to `out`; see `look_up`."""
+    for row, won in enumerate(winners):
+        out[row] = values[starts + np.minimum(counts[won], lasts)].sum(axis=0, dtype=np.float64) + intercept
 
 
 def _mix(words: Array) -> Array:
@@ -29,10 +35,9 @@ def _mix(words: Array) -> Array:
     return np.asarray(words ^ (words >> np.uint64(31)))
 
 
-def most_familiar(novelty: Array, winners: Array, seed: np.uint64, out: Array) -> None:
-    """Write the class of least novelty to `out`; ties go to one of the tied, chosen by a hash of the winners."""
-    tolerance = 1.0 + winners.shape[1] * 2.0**-52
-    is_tied = novelty <= novelty.min(axis=1, keepdims=True) * tolerance
+def choose(scores: Array, winners: Array, seed: np.uint64, out: Array) -> None:
+    """Write the class of the largest score to `out`; ties go to one of the tied, chosen by a hash of the winners."""
+    is_tied = scores == scores.max(axis=1, keepdims=True)
     n_tied = is_tied.sum(axis=1).astype(np.uint64)
     words = _mix(winners.astype(np.uint64) + STEP).sum(axis=1, dtype=np.uint64)
     words = _mix(_mix(words ^ seed) + STEP)

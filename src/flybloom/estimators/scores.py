@@ -1,0 +1,155 @@
+"""What follows from a linear read-out: labels, scores and probabilities, and of filters the novelty."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import softmax
+
+from flybloom._internal.typing import Array, Features, Novelty, Winners
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.readout.linear import LinearReadout
+
+
+class Reading(NamedTuple):
+    """Rows on their way to answers, with all that these depend on."""
+
+    rows: Features  # checked
+    hasher: Hasher
+    classes: Array
+    read_out: LinearReadout
+    temperature: float  # what scores are divided by before the softmax
+    divisor: int = 1  # what users see scores divided by: filters have means over winners, others sums
+
+    def scores(self, n_jobs: int | None) -> Array:
+        """Return how much each row belongs to each class; larger is better."""
+        result = np.empty((self.rows.shape[0], self.classes.size))
+
+        def score(block: slice, winners: Winners) -> None:
+            self.read_out.scores(winners, result[block])
+
+        self.hasher.for_each_block(self.rows, score, n_jobs)
+        return result
+
+    def labels(self, n_jobs: int | None) -> Array:
+        """Return the class of the largest score of each row."""
+        codes = np.empty(self.rows.shape[0], np.int64)
+
+        def decide(block: slice, winners: Winners) -> None:
+            codes[block] = self.read_out.labels(winners)
+
+        self.hasher.for_each_block(self.rows, decide, n_jobs)
+        return np.asarray(self.classes[codes])
+
+
+class LinearScores:
+    """Labels, scores and probabilities of a classifier; a subclass gives `_reading`."""
+
+    n_jobs: int | None
+
+    def _reading(self, X: Any) -> AbstractContextManager[Reading]:
+        """Give rows and how they are read, which stays as it is until the end of the with block."""
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of the largest score for each row; of filters, to which the row is least novel.
+
+        Classes that tie are chosen between by a hash of the seed and the row's winners: as if at random, but always the
+        same for the same row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        with self._reading(X) as reading:
+            return reading.labels(self.n_jobs)
+
+    def decision_scores(self, X: Any) -> Array:
+        """Return how much each row belongs to each class, also of two; larger is better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Sums over the winners, or of a model with filters minus the novelty; columns as in ``classes_``.
+        """
+        with self._reading(X) as reading:
+            return reading.scores(self.n_jobs) / reading.divisor
+
+    def decision_function(self, X: Any) -> Array:
+        """Return how much each row belongs to each class; larger is better.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            `decision_scores`; for two classes, that of the second minus that of the first.
+        """
+        scores = self.decision_scores(X)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores  # noqa: PLR2004
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return a probability for each class: the softmax of the scores over the temperature.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to 1; columns as in ``classes_``.
+        """
+        with self._reading(X) as reading:
+            return probabilities(reading.scores(self.n_jobs), reading.temperature)
+
+
+class FilterScores(LinearScores):
+    """The same for a classifier that has filters; a subclass gives `_reading_filters` as well."""
+
+    def _reading_filters(self, X: Any) -> AbstractContextManager[Reading]:
+        """Give rows and how filters read them, whatever labels are read by."""
+        raise NotImplementedError
+
+    def novelty(self, X: Any) -> Novelty:
+        """Return how novel each row is to each class, f_i(x) in the paper.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            From 0, familiar, to 1, never met; columns as in ``classes_``.
+        """
+        with self._reading_filters(X) as reading:
+            novelty: Novelty = np.abs(reading.scores(self.n_jobs)) / reading.divisor  # without the sign of a zero
+        return novelty
+
+
+def probabilities(scores: Array, temperature: float) -> Array:
+    """Return the softmax of scores over a temperature, with the class of the largest score on top."""
+    probability = np.asarray(softmax(scores / temperature, axis=1))
+    best = scores.argmax(axis=1)
+    tied = np.flatnonzero(probability.argmax(axis=1) != best)  # scores nearer than a probability can show
+    probability[tied, best[tied]] = np.nextafter(probability[tied].max(axis=1), 1)
+    return probability
