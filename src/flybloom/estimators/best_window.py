@@ -403,6 +403,6 @@ def _won(model: FlyBloomClassifier, hasher: Hasher, block: Block, begin: int) ->
 
 
 def _model_of(model: FlyBloomClassifier, rivals: Rivals, window: int) -> FlyBloomClassifier:
-    """Return a model of one window, which stays as it is."""
+    """Return a model of one window, which stays as it is and cannot be released: rows choose which others it knows."""
     with model.reading_learned() as learned:
-        return copy(model).with_learned(Learned(learned.hasher, rivals.counts(window)))
+        return copy(model).with_learned(model.never_released(Learned(learned.hasher, rivals.counts(window))))
