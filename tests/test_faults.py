@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from threading import Event, Thread
 
@@ -398,6 +399,18 @@ def test_the_largest_floats_are_standardised(rows):
     assert np.isfinite(model.scale_).all()
     halved = small().fit(rows / [4, 1, 1, 1, 1], in_turn(0, 1, 2))
     assert_array_equal(model.counts_, halved.counts_)
+
+
+@pytest.mark.parametrize("encoding", ["standard", "bins", "auto"])
+def test_a_deviation_below_the_least_float_is_saved_and_loaded(tmp_path, rows, encoding):
+    """That of 0 and 5e-324 became 0: files could not be loaded, nor could models be pickled or copied."""
+    rows[:, 0] = np.where(np.arange(60) % 2, 5e-324, 0.0)
+    rows[:, 1] = np.where(np.arange(60) % 3, 1e-310, 0.0)  # one over its deviation is beyond the largest float
+    model = small(encoding=encoding).fit(rows, in_turn(0, 1, 2))
+    assert (model.scale_ > 0).all()
+    model.save(tmp_path / "model.fly")
+    for twin in (load(tmp_path / "model.fly"), pickle.loads(pickle.dumps(model)), deepcopy(model)):  # noqa: S301
+        assert_array_equal(twin.novelty(rows), model.novelty(rows))
 
 
 # 11. Caches

@@ -14,6 +14,7 @@ from flybloom.core.encoding.row_sample import RowSample, row_sample
 from flybloom.core.encoding.step import Plan, Step, exactly
 
 MAX_PLAIN_CENTER = 2.0**969  # less than half a step of the largest floats: what is within their range stays there
+LEAST_SCALE = float(np.finfo(np.float64).tiny)  # one over a smaller one is beyond the largest float
 FAR_PART = 200  # one of so many values may be far out, at either end
 INFLATED = 8.0  # how many times the deviation of the others makes them outliers, not tails
 
@@ -28,7 +29,7 @@ class Standardise(Step):
         self.center = center
         self.scale = scale
         self.clip = clip
-        self._factor = None if scale is None else 1.0 / scale
+        self._factor = None if scale is None else 1.0 / np.maximum(scale, LEAST_SCALE)
         self._large = np.flatnonzero(np.abs(center) > MAX_PLAIN_CENTER)
 
     def apply(self, rows: Features) -> Array:
@@ -148,7 +149,7 @@ class StandardisePlan(Plan):
         if measured.sample is not None:
             is_inflated, bulk = _inflated(scale, measured.sample)
             center[is_inflated], scale[is_inflated] = bulk.means()[is_inflated], bulk.deviations()[is_inflated]
-        return Standardise(center, scale, self.clip)
+        return Standardise(center, np.maximum(scale, LEAST_SCALE), self.clip)
 
 
 def _inflated(scale: Array, sample: RowSample) -> tuple[Array, ColumnMoments]:
