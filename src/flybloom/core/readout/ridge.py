@@ -59,24 +59,17 @@ class Ridge(NamedTuple):
         return linear_scores(winners, self.padded, self.intercept + shift)
 
     def leave_one_out(self, winners: Winners, codes: Codes, n_rows: float, weights: Array | float = 1.0) -> Array:
-        """Return the scores of learned rows, each as if it alone had not been learned; alpha stays.
+        """Return about the scores of learned rows, each as if it alone had not been learned; alpha stays.
 
-        For a linear fit the residual of a row left out is its residual over one minus its leverage,
-        ``1 / n + (h - mu)' (A + alpha I)^-1 (h - mu)``, times its weight.
+        As near as the factor is, which is that of single precision for many components: enough to choose a temperature.
+        The factor must be that of the counts themselves, not of those before. `leave_one_out` is exact.
         """
-        scores = self.scores(winners)
         leverage = np.empty(len(winners))
         for begin in range(0, len(winners), TILE):
-            some = winners[begin : begin + TILE].astype(np.int64)
-            rows = np.zeros((len(some), self.mean.size), self.factor.dtype)
-            np.put_along_axis(rows, some, 1.0, axis=1)
-            rows -= self.mean.astype(rows.dtype)
+            rows = _centred(winners[begin : begin + TILE], self.mean, self.factor.dtype)
             solved = linalg.solve_triangular(self.factor, rows.T, trans="T", overwrite_b=True, check_finite=False)
             leverage[begin : begin + TILE] = np.einsum("ij,ij->j", solved, solved) + 1.0 / n_rows
-        truth = np.zeros_like(scores)
-        truth[np.arange(len(codes)), codes] = 1.0
-        rest = np.maximum(1.0 - leverage * weights, 1e-12)[:, None]
-        return np.asarray(truth - (truth - scores) / rest)
+        return _without_own(self.scores(winners), codes, leverage * weights)
 
     def class_similarity(self, counts: PairCounts) -> Array:
         """Return the cosine between classes in their mean scores; see docs/pairs.md.
@@ -126,6 +119,51 @@ def solve(counts: PairCounts, alpha: float | str, before: Ridge | None = None) -
         factor = system.factor(alpha, np.float64)
         weights = linalg.cho_solve((factor, False), system.right, check_finite=False)
     return _finished(system, weights, alpha, tuple(sorted(tried.items())), factor)
+
+
+def leave_one_out(counts: PairCounts, alpha: float, winners: Winners, codes: Codes) -> Array:
+    """Return the scores of learned rows, each as if it alone had not been learned; the penalty stays.
+
+    They are those of a model that was fitted to the other rows, to about 1e-9: solved anew in double precision, with
+    one step of refinement for the weights and for the leverages.
+    """
+    system = _System(counts)
+    factor = system.factor(alpha, np.float64)
+
+    def solved(right: Array) -> tuple[Array, Array]:
+        """Return the solution, and what is left of the right side."""
+        solution = linalg.cho_solve((factor, False), right, check_finite=False)
+        return solution, right - system.times(solution, alpha)
+
+    weights, rest = solved(system.right)
+    weights += linalg.cho_solve((factor, False), rest, check_finite=False)
+    scores, leverage = np.empty((len(winners), len(system.class_count))), np.empty(len(winners))
+    for begin in range(0, len(winners), TILE):
+        tile = slice(begin, begin + TILE)
+        rows = _centred(winners[tile], system.mean, np.float64)
+        scores[tile] = rows @ weights + system.class_count / system.n_rows
+        solution, rest = solved(rows.T)
+        leverage[tile] = np.einsum("ij,ji->i", rows, solution) + np.einsum("ij,ij->j", solution, rest)
+    return _without_own(scores, codes, leverage + 1.0 / system.n_rows)
+
+
+def _centred(winners: Winners, mean: Array, dtype: Any) -> Array:
+    """Return the hashes of rows less their mean."""
+    rows = np.zeros((len(winners), mean.size), dtype)
+    np.put_along_axis(rows, winners.astype(np.int64), 1.0, axis=1)
+    rows -= mean.astype(dtype)
+    return rows
+
+
+def _without_own(scores: Array, codes: Codes, leverage: Array) -> Array:
+    """Return scores as if each row had not been learned.
+
+    For a linear fit the residual of a row left out is its residual over one minus its leverage,
+    ``1 / n + (h - mu)' (A + alpha I)^-1 (h - mu)``, times its weight.
+    """
+    truth = np.zeros_like(scores)
+    truth[np.arange(len(codes)), codes] = 1.0
+    return np.asarray(truth - (truth - scores) / np.maximum(1.0 - leverage, 1e-12)[:, None])
 
 
 class _System:
