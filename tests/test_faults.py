@@ -342,6 +342,17 @@ def test_a_search_whose_best_setting_is_not_that_of_its_model_is_refused(tmp_pat
         load(tmp_path / "search.fly")
 
 
+@pytest.mark.parametrize("known", [{"a": 1}, {"announced": None}, {"announced": {}}])
+def test_rows_that_are_held_back_without_what_is_known_of_them_are_refused(tmp_path, rows, known):
+    """A KeyError came out."""
+    path = tmp_path / "model.fly"
+    small().partial_fit(rows, in_turn(0, 1, 2), classes=[0, 1, 2]).save(path)
+    assert load(path).classes_.tolist() == [0, 1, 2]
+    changed_file(path, lambda description: description["held"].update(known=known))
+    with pytest.raises(ModelFileError, match="labels of rows that are held back are wrong"):
+        load(path)
+
+
 @pytest.mark.parametrize("unknown", [0, False, 1.5, None, "unknown"])
 def test_a_rejected_label_that_is_that_of_a_class_is_refused(tmp_path, rows, unknown):
     """It loaded, and could not learn on."""

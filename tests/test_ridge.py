@@ -115,7 +115,7 @@ def test_the_least_is_found_wherever_it_is(best, n_rows, monkeypatch):
     assert len(tried) <= 6
 
 
-@pytest.mark.parametrize("alpha", [1e-4, 1e-3, 0.1, 10.0])
+@pytest.mark.parametrize("alpha", [1e-5, 1e-3, 0.1, 10.0])
 @pytest.mark.parametrize("n_components", [200, 1100])  # solved in double precision, and in single
 def test_rows_left_out_are_rows_not_learned(some, n_components, alpha):
     """For a penalty that stays, though one row less changes its unit; it was wrong by up to 0.006 at 1e-3."""

@@ -243,10 +243,10 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
     def leave_one_out_decision(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:
         """Return the scores of learned rows, each as if it alone had not been learned.
 
-        Those of a model fitted to the other rows with the same penalty, to about 1e-9, without fitting one for each:
-        the equations are solved once, in double precision, and twice for each row. The encoding stays that of all rows.
-        So where it weighs columns by their relevance to labels, a row would be judged by weights that its own label has
-        a part in; that is refused, unless you say that it does not matter.
+        Those of a model fitted to the other rows with the same penalty, to 1e-9 for an alpha from 1e-5 on, without
+        fitting one for each: the equations are solved once more, in double precision. The encoding stays that of all
+        rows. So where it weighs columns by their relevance to labels, a row would be judged by weights that its own
+        label has a part in; that is refused, unless you say that it does not matter.
 
         Parameters
         ----------

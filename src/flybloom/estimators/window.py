@@ -353,11 +353,11 @@ class SlidingWindow(StreamFollower):
         assert self.half_life is not None  # noqa: S101 - asked by who has one
         done, n_rows = 0, len(won.weights)
         while done < n_rows:
-            n = min(self.half_life - generations.n_rows, n_rows - done)
+            n = max(0, min(self.half_life - generations.n_rows, n_rows - done))  # half_life may have been lowered
             delta = generations.current.count_won(won.only(slice(done, done + n)))
             generations = generations.after(delta, n)
             done += n
-            if generations.n_rows == self.half_life:
+            if generations.n_rows >= self.half_life:
                 generations = generations.next()
         return generations
 
