@@ -6,6 +6,8 @@ import hashlib
 import json
 
 import numpy as np
+import pandas as pd
+from scipy import sparse
 
 import flybloom
 from flybloom.exceptions import ModelFileError
@@ -108,14 +110,41 @@ def change_the_description(data, _others, rng):
     """One value of the description is absurd; the checksum is right."""
     header, arrays = parts(data)
     description = described(header)
-    node = description
+    node, key = somewhere(description, rng)
+    node[key] = ABSURD[rng.integers(len(ABSURD))]
+    return repaired(header, description, arrays)
+
+
+def lose_a_word(data, _others, rng):
+    """A part of the description is gone, or has another name; the checksum is right."""
+    header, arrays = parts(data)
+    description = described(header)
+    node, key = somewhere(description, rng)
+    value = node.pop(key)
+    if isinstance(node, dict) and rng.random() < 0.5:
+        node[["a", "known", "classes", "kind", "values"][rng.integers(5)]] = value
+    return repaired(header, description, arrays)
+
+
+def somewhere(node, rng):
+    """Any place in a description: what holds it, and where."""
     while True:
         keys = [*node] if isinstance(node, dict) else [*range(len(node))]
         key = keys[rng.integers(len(keys))]
         if not isinstance(node[key], dict | list) or not node[key] or rng.random() < 0.2:
-            break
+            return node, key
         node = node[key]
-    node[key] = ABSURD[rng.integers(len(ABSURD))]
+
+
+def lose_an_array(data, _others, rng):
+    """An array is gone, or has the name of another; the checksum is right."""
+    header, arrays = parts(data)
+    description = described(header)
+    names = [name for name in header if name != "__metadata__"]
+    if names:
+        entry = header.pop(names[rng.integers(len(names))])
+        if rng.random() < 0.5:
+            header[["counts", "held_rows", "held_starts", "center", "scale"][rng.integers(5)]] = entry
     return repaired(header, description, arrays)
 
 
@@ -134,7 +163,7 @@ def change_the_arrays(data, _others, rng):
 
 MUTATIONS = [
     flip_bits, flip_header_bits, cut, grow, lie_about_the_length, swap_headers, change_the_header,
-    change_the_description, change_the_description, change_the_arrays,
+    change_the_description, change_the_description, change_the_arrays, lose_a_word, lose_an_array,
 ]  # fmt: skip
 
 
@@ -143,8 +172,24 @@ def sample_files(folder):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 5)), np.arange(60) % 3
     sizes = {"n_components": 40, "n_winners": 4, "random_state": 0}
+    words = pd.DataFrame(np.where(rng.random((60, 5)) < 0.3, np.nan, X), columns=list("abcde"))
+    words["c"] = np.array(["red", "green", "blue"])[y]
+    counted = flybloom.FlyBloomClassifier(**sizes, encoding="none").fit(X, y)
     models = [
         flybloom.FlyBloomClassifier(**sizes).fit(X, y),
+        flybloom.FlyBloomClassifier(**sizes).fit(words, y),
+        flybloom.FlyBloomClassifier(**sizes).partial_fit(X, y, classes=[0, 1, 2]),
+        flybloom.FlyRidgeClassifier(**sizes).partial_fit(sparse.csr_matrix(X * (X > 0)), y),
+        flybloom.FlyBloomNovelty(**sizes).partial_fit(X),
+        flybloom.FlyBloomClassifier(**sizes).fit(X, y, sample_weight=np.linspace(0.1, 1, 60)),
+        flybloom.FlyBloomClassifier(**sizes, encoding="rotation", readout="bayes").fit(X, y),
+        flybloom.FlyBloomClassifier(**sizes, encoding="bins+beside+relevance", readout="bayes").fit(X, y).freeze(),
+        counted.release(1.0, classes=range(3), random_state=0, limit=(2.0, 1e-3)),
+        counted,
+        flybloom.SlidingWindow(flybloom.FlyBloomClassifier(**sizes, encoding="none"), n_rows=20).fit(X, y),
+        flybloom.SlidingWindow(flybloom.FlyRidgeClassifier(**sizes, encoding="none"), half_life=20).fit(X, y),
+        flybloom.SlidingWindow(flybloom.FlyBloomClassifier(**sizes), seconds=20).partial_fit(X, y),
+        flybloom.BestWindow(flybloom.FlyBloomClassifier(**sizes, encoding="none"), (5, 20)).fit(X, y),
         flybloom.FlyBloomClassifier(**sizes, scaling="none").fit(X, np.array(["a", "bb", "ccc"])[y]),
         flybloom.FlyBloomClassifier(**sizes, scaling="center").fit(X, y == 1, sample_weight=np.full(60, 2**29)),
         flybloom.FlyHash(**sizes).fit(X),
@@ -179,15 +224,27 @@ def repaired_if_possible(data):
         return data
 
 
+def zeros_for(model):
+    """Two rows of zeros, or of words where a model knows columns of these."""
+    kinds = getattr(model.encoder_, "kinds", None)
+    if kinds is None:
+        return np.zeros((2, model.n_features_in_))
+    names = model.feature_names_in_.tolist()
+    return pd.DataFrame(
+        {name: [0.0, 0.0] if kind == "number" else ["red", "?"] for name, kind in zip(names, kinds, strict=True)}
+    )
+
+
 def survives(path):
     """Load a file: False if it is refused, True if it gives a model that works; all else is an exception."""
     try:
         model = flybloom.load(path)
     except ModelFileError:
         return False
-    inside = getattr(model, "estimator_", getattr(model, "best_estimator_", model))
+    names = ("estimator_", "best_estimator_", "model_")
+    inside = next((getattr(model, name) for name in names if hasattr(model, name)), model)
     if inside.n_components_ * inside.n_connections_ <= MOST_WORK and model.n_features_in_ < MOST_WORK:
-        X = np.zeros((2, model.n_features_in_))
+        X = zeros_for(inside)
         if isinstance(model, flybloom.FlyHash):
             assert model.transform(X).sum() == 2 * model.n_winners_
         elif isinstance(model, flybloom.FlyBloomNovelty):
@@ -197,6 +254,7 @@ def survives(path):
             assert np.isin(model.predict(X), [*model.classes_.tolist(), getattr(model, "unknown_", None)]).all()
             if hasattr(model, "predict_proba"):
                 assert np.isfinite(model.predict_proba(X)).all()
-            if hasattr(model, "partial_fit"):
-                model.partial_fit(X, model.classes_[[0, 0]])
+            if hasattr(model, "partial_fit") and not isinstance(model, flybloom.ReleasedClassifier):
+                unit = getattr(inside, "weight_unit_", 1)
+                model.partial_fit(X, model.classes_[[0, 0]], **({} if unit == 1 else {"sample_weight": [unit, unit]}))
     return True

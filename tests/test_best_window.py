@@ -11,9 +11,11 @@ from sklearn.exceptions import NotFittedError
 
 import flybloom
 from flybloom import BestWindow, FlyBloomClassifier, FlyRidgeClassifier
+from flybloom.core.readout import rivals
 from flybloom.evaluate import test_then_train as evaluate_stream
 from flybloom.exceptions import ModelFileError
 from laws.kinds import assert_same_state
+from mutations import described, parts, repaired
 
 SMALL = {"n_components": 60, "n_winners": 6, "random_state": 0}
 LENGTHS = (7, 40, None)
@@ -201,3 +203,27 @@ def test_memory_stays(rng):
         window.partial_fit(rng.standard_normal((200, 5)), rng.integers(0, 3, 200))
         used.append(window.memory_usage()["windows"])
     assert used[1] == used[-1] < 2 * 500 * 3 * 4 + 300 * (2 * 20 + 8) + 1000 * 2 + 1000
+
+
+@pytest.mark.parametrize("settings", [{"n_rows": (10, 2**31)}, {"n_rows": (10, 2**63)}, {"judged_rows": 2**31}])
+def test_windows_too_long_to_keep_are_refused(settings, tmp_path):
+    """A file that asked for them took all memory, or ended in an OverflowError."""
+    X, y = np.random.default_rng(0).standard_normal((40, 4)), np.arange(40) % 2
+    model = FlyBloomClassifier(40, n_winners=4, encoding="none", random_state=0)
+    with pytest.raises(ValueError, match=r"n_rows|judged_rows"):
+        BestWindow(model, **settings).fit(X, y)
+    BestWindow(model, (5, 10)).fit(X, y).save(tmp_path / "window.fly")
+    header, arrays = parts((tmp_path / "window.fly").read_bytes())
+    description = described(header)
+    description["parameters"].update({name: list(n) if name == "n_rows" else n for name, n in settings.items()})
+    (tmp_path / "window.fly").write_bytes(repaired(header, description, arrays))
+    with pytest.raises(ModelFileError):
+        flybloom.load(tmp_path / "window.fly")
+
+
+def test_windows_for_which_there_is_no_memory_are_refused(monkeypatch):
+    """Before anything is allocated."""
+    X, y = np.random.default_rng(0).standard_normal((40, 4)), np.arange(40) % 2
+    monkeypatch.setattr(rivals, "available_memory", lambda: 10_000)
+    with pytest.raises(ValueError, match="Choose shorter windows"):
+        BestWindow(FlyBloomClassifier(40, n_winners=4, encoding="none", random_state=0), (10, 1000)).fit(X, y)

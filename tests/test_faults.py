@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from threading import Event, Thread
 
@@ -341,6 +342,17 @@ def test_a_search_whose_best_setting_is_not_that_of_its_model_is_refused(tmp_pat
         load(tmp_path / "search.fly")
 
 
+@pytest.mark.parametrize("known", [{"a": 1}, {"announced": None}, {"announced": {}}])
+def test_rows_that_are_held_back_without_what_is_known_of_them_are_refused(tmp_path, rows, known):
+    """A KeyError came out."""
+    path = tmp_path / "model.fly"
+    small().partial_fit(rows, in_turn(0, 1, 2), classes=[0, 1, 2]).save(path)
+    assert load(path).classes_.tolist() == [0, 1, 2]
+    changed_file(path, lambda description: description["held"].update(known=known))
+    with pytest.raises(ModelFileError, match="labels of rows that are held back are wrong"):
+        load(path)
+
+
 @pytest.mark.parametrize("unknown", [0, False, 1.5, None, "unknown"])
 def test_a_rejected_label_that_is_that_of_a_class_is_refused(tmp_path, rows, unknown):
     """It loaded, and could not learn on."""
@@ -398,6 +410,18 @@ def test_the_largest_floats_are_standardised(rows):
     assert np.isfinite(model.scale_).all()
     halved = small().fit(rows / [4, 1, 1, 1, 1], in_turn(0, 1, 2))
     assert_array_equal(model.counts_, halved.counts_)
+
+
+@pytest.mark.parametrize("encoding", ["standard", "bins", "auto"])
+def test_a_deviation_below_the_least_float_is_saved_and_loaded(tmp_path, rows, encoding):
+    """That of 0 and 5e-324 became 0: files could not be loaded, nor could models be pickled or copied."""
+    rows[:, 0] = np.where(np.arange(60) % 2, 5e-324, 0.0)
+    rows[:, 1] = np.where(np.arange(60) % 3, 1e-310, 0.0)  # one over its deviation is beyond the largest float
+    model = small(encoding=encoding).fit(rows, in_turn(0, 1, 2))
+    assert (model.scale_ > 0).all()
+    model.save(tmp_path / "model.fly")
+    for twin in (load(tmp_path / "model.fly"), pickle.loads(pickle.dumps(model)), deepcopy(model)):  # noqa: S301
+        assert_array_equal(twin.novelty(rows), model.novelty(rows))
 
 
 # 11. Caches

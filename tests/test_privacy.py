@@ -1,15 +1,18 @@
 """Private releases: the noise is what it says, a row changes what it says, and budgets hold."""
 
 import math
+import pickle
+from copy import copy
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 import flybloom
-from flybloom import Encoding, FlyBloomClassifier, ReleasedClassifier
+from flybloom import BestWindow, Encoding, FlyBloomClassifier, ReleasedClassifier, SlidingWindow
 from flybloom.core.files.safetensors_file import read_file, write_file
 from flybloom.exceptions import IncompatibleHashError, ModelFileError, PrivacyError
 from laws.strategies import labelled_rows
@@ -187,6 +190,15 @@ def test_rows_that_are_held_back_are_never_released(digits):
         ({"epsilon": 1.0, "mechanism": "top"}, "keeps n_kept of the 2560 counts"),
         ({"epsilon": 1.0, "mechanism": "hope"}, "must be 'auto' or one of"),
         ({"epsilon": 1.0, "max_rows": 0}, "whole number from 1 on"),
+        ({"epsilon": "1"}, "'epsilon' parameter .* above 0. Got '1'"),
+        ({"epsilon": None}, "'epsilon' parameter"),
+        ({"epsilon": math.nan}, "'epsilon' parameter"),
+        ({"epsilon": 1.0, "delta": "0"}, "'delta' parameter"),
+        ({"epsilon": 1.0, "mechanism": ["laplace"]}, "must be 'auto' or one of"),
+        ({"epsilon": 1.0, "mechanism": "top", "n_kept": "3"}, "keeps n_kept of the 2560 counts"),
+        ({"epsilon": 1.0, "limit": 3.0}, "'limit' parameter .* pair"),
+        ({"epsilon": 1.0, "limit": ("3", 0.0)}, "'limit' parameter .* pair"),
+        ({"epsilon": 1.0, "limit": (0.0, 0.0)}, "'limit' parameter .* pair"),
     ],
 )
 def test_what_cannot_be_is_refused(model, options, message):
@@ -209,6 +221,59 @@ def test_a_budget_is_kept_with_the_model_and_refuses_more(model, tmp_path):
         model.release(0.1, classes=range(10), limit=(9.0, 0.0), random_state=2)
     model.release(0.5, classes=range(10), random_state=2)
     assert model.privacy_spent() == 2.5
+
+
+@pytest.mark.parametrize("window", [{"n_rows": 100}, {"seconds": 1e9}, {"half_life": 50}])
+def test_models_of_windows_are_not_released(digits, tmp_path, window):
+    """With half_life=50, one row changed the counts by 50 736 where a release accounts for 8."""
+    X, y = digits
+    classifier = FlyBloomClassifier(64, n_winners=8, encoding="none", random_state=0)
+    following = SlidingWindow(classifier, **window).partial_fit(X[:300], y[:300])
+    following.partial_fit(X[300:301], y[300:301]).partial_fit(X[301:500], y[301:500])
+    following.save(tmp_path / "window.fly")
+    following.model_.save(tmp_path / "model.fly")
+    learned_alone = clone(following.model_).fit(X[500:600], y[500:600])
+    for model in (
+        following.model_,
+        copy(following).model_,
+        pickle.loads(pickle.dumps(following)).model_,  # noqa: S301
+        flybloom.load(tmp_path / "window.fly").model_,
+        flybloom.load(tmp_path / "model.fly"),
+        learned_alone + following.model_,
+        following.model_ + learned_alone,
+    ):
+        with pytest.raises(PrivacyError, match=r"learned through a window.*fit"):
+            model.release(1.0, classes=range(10), random_state=0)
+        assert model.privacy_spent() == 0
+    assert learned_alone.release(1.0, classes=range(10), random_state=0).epsilon_ == 1.0
+
+
+def test_windows_that_were_saved_before_are_not_released_either(digits, tmp_path):
+    """0.2.0 kept no account in their files."""
+    X, y = digits
+    SlidingWindow(FlyBloomClassifier(64, encoding="none", random_state=0), n_rows=100).fit(X, y).save(
+        tmp_path / "window.fly"
+    )
+    facts, arrays, _ = read_file(tmp_path / "window.fly")
+    del facts["inside"]["tuned"]
+    write_file(tmp_path / "window.fly", facts, arrays)
+    with pytest.raises(PrivacyError, match="learned through a window"):
+        flybloom.load(tmp_path / "window.fly").model_.release(1.0, classes=range(10))
+
+
+def test_models_of_rival_windows_are_not_released(digits):
+    """Which one answers was chosen by rows, and each has rows that others drove out."""
+    X, y = digits
+    windows = BestWindow(FlyBloomClassifier(64, encoding="none", random_state=0), (50, None)).fit(X[:300], y[:300])
+    for model in (windows.model_, *windows.windows_.values()):
+        with pytest.raises(PrivacyError, match="learned through a window"):
+            model.release(1.0, classes=range(10))
+
+
+def test_a_temperature_that_was_fitted_to_rows_is_not_told(model):
+    """It was released as it was."""
+    model.set_params(temperature=0.0123)
+    assert model.release(1.0, classes=range(10), random_state=0).temperature == 0.1
 
 
 def test_what_was_released_counts_for_sums_and_survives_learning(digits):

@@ -73,6 +73,9 @@ def test_what_is_no_receipt_is_refused(model, digits, tmp_path):
         path.write_text(json.dumps(wrong))
         with pytest.raises(ReceiptError, match="is no receipt"):
             Receipt.load(path)
+    path.write_text('{"receipt":' + "[" * 10**5)
+    with pytest.raises(ReceiptError, match="is no receipt"):  # a RecursionError before
+        Receipt.load(path)
 
 
 def test_rows_that_are_held_back_have_no_receipt(digits):

@@ -216,3 +216,12 @@ def test_few_rows_are_exchanged_by_one_call_or_not_at_all(rng, monkeypatch):
             window.partial_fit(X[31:33], y[31:33])
         for now, then in zip(state(), before, strict=True):
             assert_array_equal(now, then)
+
+
+def test_a_half_life_that_is_lowered_goes_on():
+    """With more rows in the current generation than the new one takes, learning never ended."""
+    X, y = np.random.default_rng(0).standard_normal((60, 5)), np.arange(60) % 3
+    window = SlidingWindow(FlyBloomClassifier(**SMALL), half_life=50).fit(X[:40], y[:40])
+    window.set_params(half_life=10).partial_fit(X[40:], y[40:])
+    assert window.n_rows_in_window_ == 0
+    assert window.model_.class_count_.sum() == 64 * 10 + 32 * 10 + 16 * 40

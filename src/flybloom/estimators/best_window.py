@@ -25,6 +25,7 @@ from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.estimators.stream_follower import StreamFollower
 from flybloom.exceptions import NeverLearnedError
 
+MOST_ROWS = 2**20  # of a window, and judged; room for them is taken at once
 ROWS_AT_ONCE = 1024  # that are hashed, and then learned one after the other
 
 
@@ -51,7 +52,7 @@ class BestWindow(StreamFollower):
         How rows are hashed and scored; clones of it are. It must have no `class_weight`.
 
     n_rows : sequence of int or None, default=(100, 1000, None)
-        How many rows each window has; None for all that ever came.
+        How many rows each window has, up to 2**20; None for all that ever came.
 
     judged_rows : int, default=1000
         By how many rows, the last ones, windows are judged.
@@ -93,7 +94,7 @@ class BestWindow(StreamFollower):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "model": [HasMethods(["partial_fit", "predict"])],
         "n_rows": ["array-like"],
-        "judged_rows": [Interval(Integral, 1, None, closed="left")],
+        "judged_rows": [Interval(Integral, 1, MOST_ROWS, closed="both")],
     }
     _guard = SharedOnDemand[None]()  # one learner at a time; who looks never sees half a row
 
@@ -316,11 +317,11 @@ class BestWindow(StreamFollower):
         """Check what scikit-learn's constraints cannot say."""
         super()._validate_params()
         lengths = list(self.n_rows)
-        is_right = all(n is None or (isinstance(n, Integral) and n > 0) for n in lengths)
+        is_right = all(n is None or (isinstance(n, Integral) and 0 < n <= MOST_ROWS) for n in lengths)
         if not lengths or not is_right or len({*lengths}) < len(lengths):
             msg = (
                 "The 'n_rows' parameter of BestWindow must hold different whole numbers above 0, or None for all rows. "
-                f"Got {self.n_rows!r} instead."
+                f"Got {self.n_rows!r} instead. At most {MOST_ROWS} rows are kept; SlidingWindow takes more."
             )
             raise ValueError(msg)
         model = self.model
@@ -403,6 +404,6 @@ def _won(model: FlyBloomClassifier, hasher: Hasher, block: Block, begin: int) ->
 
 
 def _model_of(model: FlyBloomClassifier, rivals: Rivals, window: int) -> FlyBloomClassifier:
-    """Return a model of one window, which stays as it is."""
+    """Return a model of one window, which stays as it is and cannot be released: rows choose which others it knows."""
     with model.reading_learned() as learned:
-        return copy(model).with_learned(Learned(learned.hasher, rivals.counts(window)))
+        return copy(model).with_learned(model.never_released(Learned(learned.hasher, rivals.counts(window))))

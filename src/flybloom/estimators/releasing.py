@@ -15,7 +15,7 @@ from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.recipe import Learned
 from flybloom.estimators.released import ReleasedClassifier
 from flybloom.exceptions import PrivacyError
-from flybloom.privacy.budget import Ledger
+from flybloom.privacy.budget import NO_RELEASE, Ledger
 from flybloom.privacy.mechanisms import Request, noisy
 
 FITTED_TO_DATA = ("classes", "encoding")
@@ -47,7 +47,9 @@ class Releasing:
 
         The guarantee is about rows that are added or left out: whoever sees the release can hardly tell whether a
         person's rows were learned or not. It covers the counts. Labels and encoding come from rows as well, so they
-        must be known beforehand, or you must state that they are no secret; see docs/privacy.md.
+        must be known beforehand, or you must state that they are no secret; see docs/privacy.md. A temperature that
+        was calibrated stays behind: the release has 0.1. Models inside a window are refused, because a row that comes
+        changes the rows that stay.
 
         Parameters
         ----------
@@ -98,17 +100,17 @@ class Releasing:
         shared = self._shared  # type: ignore[attr-defined]
         with shared.learning:
             learned: Learned = self._learned()  # type: ignore[attr-defined]
+            ledger = self._ledger(learned).with_limit(limit)
             self._require_public_encoding(learned, public)
             counts: Any = learned.counts
             counts.unit.require_whole("release")
             known = _known_classes(classes, counts.classes, public)
             table = align_columns(counts.table, counts.classes, known, 1)
-            ledger = self._ledger(learned).with_limit(limit)
             noised, spent = noisy(table, request._replace(n_winners=counts.n_winners), generator)
             ledger = ledger.spend(spent)
             shared.replace(learned._replace(tuned={**learned.tuned, KEPT: ledger.to_json()}), is_own=False)
-        settings = {name: getattr(self, name) for name in ("class_weight", "temperature", "n_jobs")}
-        return ReleasedClassifier(**settings).with_counts(learned.hasher, known, noised, (spent,))
+        released = ReleasedClassifier(class_weight=self.class_weight, n_jobs=self.n_jobs)  # type: ignore[attr-defined]
+        return released.with_counts(learned.hasher, known, noised, (spent,))
 
     def privacy_spent(self, delta: float = 0.0) -> float:
         """Return the epsilon of all releases of this model together.
@@ -133,6 +135,25 @@ class Releasing:
         1.0
         """
         return self._ledger(self._learned()).total(delta)  # type: ignore[attr-defined]
+
+    @staticmethod
+    def never_released(learned: Learned) -> Learned:
+        """Return what was learned with an account that allows no release; sums and files keep it.
+
+        For counts that a row changes by more than its own winners, as those of a window do.
+
+        Parameters
+        ----------
+        learned : Learned
+            What was learned.
+
+        Returns
+        -------
+        Learned
+            The same counts.
+        """
+        ledger = Releasing._ledger(learned)._replace(limit=NO_RELEASE)
+        return learned._replace(tuned={**learned.tuned, KEPT: ledger.to_json()})
 
     @staticmethod
     def _ledger(learned: Learned) -> Ledger:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
@@ -20,7 +21,7 @@ from flybloom.core.hashing.sizes import PairSizes
 from flybloom.core.readout import explanation
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.linear import FrozenReadout
-from flybloom.core.readout.ridge import Ridge, solve
+from flybloom.core.readout.ridge import Ridge, leave_one_out, solve
 from flybloom.core.recipe import Learned
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
@@ -222,9 +223,10 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
     def leave_one_out_decision(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:
         """Return the scores of learned rows, each as if it alone had not been learned.
 
-        Exact for the penalty as it is, without solving again. The encoding stays that of all rows. So where it weighs
-        columns by their relevance to labels, a row would be judged by weights that its own label has a part in; that is
-        refused, unless you say that it does not matter.
+        Those of a model fitted to the other rows with the same penalty, to 1e-9 for an alpha from 1e-5 on, without
+        fitting one for each: the equations are solved once more, in double precision. The encoding stays that of all
+        rows. So where it weighs columns by their relevance to labels, a row would be judged by weights that its own
+        label has a part in; that is refused, unless you say that it does not matter.
 
         Parameters
         ----------
@@ -257,7 +259,9 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
             counts.unit.require_whole("leave rows out")
             codes = known_codes(check_labels(y, rows.shape[0]), counts.classes)
             winners = learned.hasher.winners(rows, self.n_jobs)
-            return self._solution(counts).leave_one_out(winners, codes, counts.n_rows)
+            alpha = self._solution(counts).alpha
+            with threadpool_limits(effective_n_jobs(self.n_jobs), "blas"), _alpha_blamed(alpha):
+                return leave_one_out(counts, alpha, winners, codes)
 
     def calibrate(self, X: Any, y: Any) -> Self:
         """Set the temperature of `predict_proba` from rows that were not learned.
@@ -447,7 +451,7 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         codes = codes_of(labels[:n], counts.classes)
         winners = learned.hasher.winners(rows, self.n_jobs)
         n_rows, one = counts.unit.rows(counts.n_rows), np.minimum(1.0, weights)  # of several copies, one is left out
-        scores = self._solution(counts).leave_one_out(winners, codes, n_rows, one)
+        scores = self._solution(counts, needs_factor=True).leave_one_out(winners, codes, n_rows, one)
         return {"temperature": fitted_temperature(-scores, codes, sketch.weights[:n])}
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -468,18 +472,22 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         with self._reading_counts() as counts:
             return self._solution(counts)
 
-    def _solution(self, counts: PairCounts) -> Ridge:
-        """Return the weights for counts that do not change meanwhile; solved once for all threads."""
+    def _solution(self, counts: PairCounts, *, needs_factor: bool = False) -> Ridge:
+        """Return the weights for counts that do not change meanwhile; solved once for all threads.
+
+        Weights that a few steps led to from those before come with the factor of those before, unless it is needed.
+        """
         shared = self._shared
         with shared.deriving:
             kept = shared.derived
             key = (counts.edition, self.alpha)
-            if kept is not None and kept[0] is counts and kept[1] == key:
-                return kept[2]  # type: ignore[no-any-return]
             before = None if kept is None else kept[2]
-            with threadpool_limits(effective_n_jobs(self.n_jobs), "blas"):
-                ridge = solve(counts, self.alpha, before)
-            shared.derived = (counts, key, ridge)
+            if kept is not None and kept[0] is counts and kept[1] == key and (kept[3] or not needs_factor):
+                return kept[2]  # type: ignore[no-any-return]
+            with threadpool_limits(effective_n_jobs(self.n_jobs), "blas"), _alpha_blamed(self.alpha):
+                ridge = solve(counts, self.alpha, None if needs_factor else before)
+            has_own_factor = before is None or ridge.factor is not before.factor
+            shared.derived = (counts, key, ridge, has_own_factor)
             return ridge
 
     def _shift(self, counts: PairCounts) -> Array:
@@ -488,3 +496,16 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         if weights is None:
             return np.zeros(counts.classes.size)
         return np.asarray(np.log(weights) * self.temperature_)
+
+
+@contextmanager
+def _alpha_blamed(alpha: float | str) -> Iterator[None]:
+    """Say what to do where a penalty is too small for the equations to be solved."""
+    try:
+        yield
+    except LinAlgError as error:
+        msg = (
+            f"alpha={alpha} is too small to solve the equations of these counts: some components always win together. "
+            "Choose a larger alpha, such as 1e-6, or 'gcv'."
+        )
+        raise ValueError(msg) from error

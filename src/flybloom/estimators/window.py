@@ -13,14 +13,15 @@ import numpy as np
 from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
 from flybloom._internal.typing import Array
 from flybloom._internal.uninterrupted import uninterrupted
-from flybloom.core.counts.base import Won
+from flybloom.core.counts.base import Counts, Won
 from flybloom.core.counts.generations import NEWEST, Generations
 from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
 from flybloom.core.counts.shared import SharedOnDemand
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.recipe import Block, joined
+from flybloom.core.recipe import Block, Learned, joined
 from flybloom.estimators.counting import CountingEstimator
+from flybloom.estimators.releasing import Releasing
 from flybloom.estimators.stream_follower import StreamFollower
 
 LIMITS = ("n_rows", "seconds", "half_life")
@@ -247,7 +248,7 @@ class SlidingWindow(StreamFollower):
             if not _are_equal(counted.to_parts(), counts.to_parts()):
                 msg = "its window does not hold the rows that its model has learned"
                 raise ValueError(msg)
-        self._following = _Following(model, memory, np.zeros(0))
+        self._following = _Following(_holding(model, learned, counts), memory, np.zeros(0))
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -315,16 +316,14 @@ class SlidingWindow(StreamFollower):
             times = times[block.weights > 0]
             if self.half_life is not None:
                 generations = self._with_generations(Generations(nothing), won)
-                return _Following(
-                    model.with_learned(learned._replace(counts=generations.total())), generations, np.zeros(0)
-                )
+                return _Following(_holding(model, learned, generations.total()), generations, np.zeros(0))
             kept = KeptWinners(hasher.n_components, hasher.n_winners)
             n_gone = self._n_leaving(times, times[:0])
             won, times = won.only(slice(n_gone, None)), times[n_gone:]
             kept.write(won, times)
             kept.move(len(times), 0)
             counts = nothing.plus(nothing.count_won(won))
-            return _Following(model.with_learned(learned._replace(counts=counts)), kept, np.zeros(0))
+            return _Following(_holding(model, learned, counts), kept, np.zeros(0))
 
     def _n_leaving(self, before: Array, came: Array) -> int:
         """Return how many of the rows that came before leave the window, given when all came."""
@@ -354,11 +353,11 @@ class SlidingWindow(StreamFollower):
         assert self.half_life is not None  # noqa: S101 - asked by who has one
         done, n_rows = 0, len(won.weights)
         while done < n_rows:
-            n = min(self.half_life - generations.n_rows, n_rows - done)
+            n = max(0, min(self.half_life - generations.n_rows, n_rows - done))  # half_life may have been lowered
             delta = generations.current.count_won(won.only(slice(done, done + n)))
             generations = generations.after(delta, n)
             done += n
-            if generations.n_rows == self.half_life:
+            if generations.n_rows >= self.half_life:
                 generations = generations.next()
         return generations
 
@@ -377,6 +376,12 @@ class SlidingWindow(StreamFollower):
             self._following = following._replace(memory=after)
 
         uninterrupted(change)
+
+
+def _holding(model: CountingEstimator, learned: Learned, counts: Counts) -> CountingEstimator:
+    """Return the model with counts of a window, which cannot be released: a row changes which others are in it."""
+    learned = learned._replace(counts=counts)
+    return model.with_learned(model.never_released(learned) if isinstance(model, Releasing) else learned)
 
 
 def _winners_of(block: Block, hasher: Hasher, n_jobs: int | None) -> Won:

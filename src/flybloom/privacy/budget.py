@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any, NamedTuple
 
 from flybloom.exceptions import PrivacyError
 
 MECHANISMS = ("laplace", "gaussian", "top")
+NO_RELEASE = (0.0, 0.0)
+"""The limit of models of windows. No user can ask for it, so it says nothing else, and 0.2.0 refuses by it as well."""
 
 
 class Spent(NamedTuple):
@@ -95,8 +98,22 @@ class Ledger(NamedTuple):
 
     def with_limit(self, limit: tuple[float, float] | None) -> Ledger:
         """Return the ledger with a limit, which may be lowered but never raised."""
+        if self.limit == NO_RELEASE:
+            msg = (
+                "This model was learned through a window: a row that comes makes others leave it or weigh less, so it "
+                "changes the counts by more than the noise of a release hides. Learn rows that were chosen by "
+                "something no row has a part in, such as those of one day, with a model of their own, fit(X, y), and "
+                "release that."
+            )
+            raise PrivacyError(msg)
         if limit is None:
             return self
+        if not _is_limit(limit):
+            msg = (
+                "The 'limit' parameter of release must be a pair (epsilon, delta) of an epsilon above 0 and a delta "
+                f"from 0 to below 1. Got {limit!r} instead."
+            )
+            raise PrivacyError(msg)
         if self.limit is not None and (limit[0] > self.limit[0] or limit[1] > self.limit[1]):
             msg = (
                 f"The limit of this model is epsilon={self.limit[0]:g}, delta={self.limit[1]:g}, and was fixed by an "
@@ -151,3 +168,14 @@ class Ledger(NamedTuple):
             raise ValueError(msg)
         releases = tuple(Spent.from_json(entry) for entry in stored["releases"])
         return Ledger(releases, None if limit is None else (float(limit[0]), float(limit[1])))
+
+
+def is_number(value: Any) -> bool:
+    """Return whether something is a number that can be compared: no text, no truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _is_limit(limit: Any) -> bool:
+    """Return whether a limit is a pair of numbers that releases may reach."""
+    is_pair = isinstance(limit, tuple | list) and len(limit) == 2 and all(map(is_number, limit))  # noqa: PLR2004
+    return is_pair and 0 < limit[0] < math.inf and 0 <= limit[1] < 1

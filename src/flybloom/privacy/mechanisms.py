@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from flybloom._internal.typing import Array, CountTable
 from flybloom.exceptions import PrivacyError, require_extra
-from flybloom.privacy.budget import MECHANISMS, Spent
+from flybloom.privacy.budget import MECHANISMS, Spent, is_number
 
 
 class Request(NamedTuple):
@@ -56,15 +57,15 @@ class Request(NamedTuple):
 def check_request(request: Request, n_cells: int) -> Request:
     """Return the request with the mechanism that it comes to; PrivacyError where there can be none."""
     epsilon, delta, mechanism = request.epsilon, request.delta, request.mechanism
-    if not 0 < epsilon < math.inf:
+    if not (is_number(epsilon) and 0 < epsilon < math.inf):
         msg = f"The 'epsilon' parameter of release must be a number above 0. Got {epsilon!r} instead."
         raise PrivacyError(msg)
-    if not 0 <= delta < 1:
+    if not (is_number(delta) and 0 <= delta < 1):
         msg = f"The 'delta' parameter of release must be from 0 to below 1. Got {delta!r} instead."
         raise PrivacyError(msg)
     if mechanism == "auto":
         mechanism = "gaussian" if delta > 0 else "laplace"
-    if mechanism not in MECHANISMS:
+    if not (isinstance(mechanism, str) and mechanism in MECHANISMS):
         msg = f"The 'mechanism' parameter of release must be 'auto' or one of {MECHANISMS}. Got {mechanism!r} instead."
         raise PrivacyError(msg)
     if mechanism == "gaussian" and delta == 0:
@@ -73,7 +74,7 @@ def check_request(request: Request, n_cells: int) -> Request:
     if mechanism == "laplace" and delta > 0:
         msg = f"Laplace noise needs no delta. Got {delta:g}. Leave it out, or use mechanism='gaussian'."
         raise PrivacyError(msg)
-    if mechanism == "top" and not 0 < request.n_kept <= n_cells:
+    if mechanism == "top" and not (isinstance(request.n_kept, Integral) and 0 < request.n_kept <= n_cells):
         msg = (
             f"mechanism='top' keeps n_kept of the {n_cells} counts. Expected a number from 1 to {n_cells}. "
             f"Got {request.n_kept!r} instead."

@@ -13,6 +13,7 @@ from flybloom.core.encoding.step import Step, exactly
 from flybloom.core.sketch import Sample
 
 MAX_PLAIN_CENTER = 2.0**969  # less than half a step of the largest floats: what is within their range stays there
+LEAST_SCALE = float(np.finfo(np.float64).tiny)  # one over a smaller one is beyond the largest float
 FAR_PART = 200  # one of so many values may be far out, at either end
 INFLATED = 8.0  # how many times the deviation of the others makes them outliers, not tails
 SORTED_ROWS = 1024  # of the sample, in which outliers are looked for
@@ -28,7 +29,7 @@ class Standardise(Step):
         self.center = center
         self.scale = scale
         self.clip = clip
-        self._factor = None if scale is None else 1.0 / scale
+        self._factor = None if scale is None else 1.0 / np.maximum(scale, LEAST_SCALE)
         self._large = np.flatnonzero(np.abs(center) > MAX_PLAIN_CENTER)
 
     @classmethod

@@ -60,7 +60,7 @@ def held_from_parts(facts: Any, arrays: dict[str, Array], n_features: int, recip
     if labels is not None and labels.shape != (n,):
         msg = "rows that are held back have too few or too many labels"
         raise ValueError(msg)
-    known = {"announced": labels_from_json_in_order(facts["known"]["announced"])} if facts["known"] else {}
+    known = {"announced": labels_from_json_in_order(facts["known"].get("announced"))} if facts["known"] else {}
     return Held(Block(features, labels, weights.astype(np.int64)), recipe, known, n_counted=n)
 
 

@@ -143,7 +143,7 @@ class Receipt:
             is_right = set(stored) == {field.name for field in fields(Receipt)} and type(stored["rows"]) in (int, float)
             if not (is_right and all(isinstance(stored[name], str) for name in ("hash", "before", "after", "time"))):
                 raise ValueError  # noqa: TRY301
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             msg = f"{path} is no receipt that this flybloom reads. Expected what `flybloom forget --receipt` writes."
             raise ReceiptError(msg) from error
         return Receipt(**stored)

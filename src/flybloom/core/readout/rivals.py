@@ -10,6 +10,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from flybloom._internal.memory import available_memory
 from flybloom._internal.typing import Array, Codes
 from flybloom.core import _kernels
 from flybloom.core.counts.base import Won
@@ -75,6 +76,13 @@ class Rivals(NamedTuple):
     def begin(cls, limits: list[int], n_components: int, n_winners: int, n_judged: int) -> Self:
         """Return windows of no rows."""
         n_windows, n_kept = len(limits), max(1, *limits)
+        needed, available = n_kept * (4 * n_winners + 8) + n_judged * n_windows, available_memory()
+        if available is not None and needed > available:
+            msg = (
+                f"Windows of {n_kept} rows, judged by {n_judged}, need {needed / 2**30:.3g} GiB, and "
+                f"{available / 2**30:.3g} GiB are available. Choose shorter windows, or fewer judged_rows."
+            )
+            raise ValueError(msg)
         return cls(
             np.array(limits, np.int64),
             np.empty(0),
