@@ -15,7 +15,7 @@ import flybloom
 from flybloom import Encoding, FlyHash, FlyRidgeClassifier
 from flybloom._internal.scores import reliability
 from flybloom.core.counts import pairs
-from flybloom.core.readout import ridge
+from flybloom.core.readout import penalty, ridge
 from flybloom.paper import datasets
 
 
@@ -69,51 +69,65 @@ def test_weights_are_those_of_ridge_regression(some, m, monkeypatch):
     assert_allclose(model.decision_scores(X), truth.predict(H), atol=1e-5)
 
 
-def test_generalised_cross_validation_follows_from_the_counts(some):
-    """N rss / (n - df)^2, with both from the rows; single precision and probes agree with it."""
-    X, y = some
-    model = small(n_components=600, alpha="gcv").fit(X, y)
-    H = hashes(model, X)
+def dense_criterion(model, X, y):
+    """Generalised cross-validation and degrees of freedom of all penalties, from the rows."""
+    H, n = hashes(model, X), len(X)
     Hc, Y = H - H.mean(axis=0), np.eye(10)[y] - np.eye(10)[y].mean(axis=0)
-    unit = np.trace(Hc.T @ Hc) / 600
-    with model.reading_learned() as learned:
-        found = dict(ridge.solve(learned.counts, "gcv").gcv)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ridge, "MAX_DOUBLE", 100)
-            approximate = dict(ridge.solve(learned.counts, "gcv").gcv)
-    for alpha, value in found.items():
-        smoother = Hc @ np.linalg.solve(Hc.T @ Hc + alpha * unit * np.eye(600), Hc.T)
-        rss = ((Y - smoother @ Y) ** 2).sum()
-        assert value == pytest.approx(300 * rss / (300 - np.trace(smoother) - 1) ** 2, rel=1e-8)
-        if alpha in approximate:
-            assert approximate[alpha] == pytest.approx(value, rel=0.05)
-    grid = [alpha for alpha in ridge.ALPHAS if alpha >= 0.1]  # for few rows
-    every = {}
-    for alpha in grid:
-        smoother = Hc @ np.linalg.solve(Hc.T @ Hc + alpha * unit * np.eye(600), Hc.T)
-        every[alpha] = 300 * ((Y - smoother @ Y) ** 2).sum() / (300 - np.trace(smoother) - 1) ** 2
-    best = grid.index(min(every, key=every.get))
-    is_near = best > 0 and every[grid[best - 1]] <= 1.015 * every[grid[best]]
-    assert model.alpha_ == grid[best - is_near]
+    unit = np.trace(Hc.T @ Hc) / H.shape[1]
+    criterion, freedom = [], []
+    for alpha in penalty.ALPHAS:
+        smoother = Hc @ np.linalg.solve(Hc.T @ Hc + alpha * unit * np.eye(H.shape[1]), Hc.T)
+        freedom.append(np.trace(smoother) + 1)
+        criterion.append(n * ((Y - smoother @ Y) ** 2).sum() / (n - freedom[-1]) ** 2)
+    return np.array(criterion), np.array(freedom)
+
+
+@pytest.mark.parametrize("m", [200, 500])
+def test_generalised_cross_validation_follows_from_the_counts(some, m):
+    """N rss / (n - df)^2, with both from the rows; exact for few components, and so is the choice."""
+    X, y = some
+    model = small(n_components=m, alpha="gcv").fit(X, y)
+    criterion, freedom = dense_criterion(model, X, y)
+    assert_allclose(model.gcv_, np.column_stack([penalty.ALPHAS, criterion]), rtol=1e-8)
+    assert model.alpha_ == penalty.ALPHAS[penalty.least(criterion, freedom, 300)]
+
+
+@pytest.mark.parametrize("max_double", [0, 1024])
+@pytest.mark.parametrize("n_rows", [30, 300, 1797])
+def test_many_components_are_judged_nearly_as_well(digits, n_rows, max_double, monkeypatch):
+    """Points for the eigenvalues, in both precisions: near the truth where a penalty may be chosen."""
+    X, y = digits[0][:n_rows], digits[1][:n_rows]
+    monkeypatch.setattr(ridge, "MAX_DOUBLE", max_double)
+    model = small(n_components=600, alpha="gcv").fit(X, y)
+    criterion, freedom = dense_criterion(model, X, y)
+    chosen = penalty.least(criterion, freedom, n_rows)
+    assert abs(penalty.ALPHAS.index(model.alpha_) - chosen) <= 1
+    is_near = abs(np.arange(len(criterion)) - chosen) <= 1
+    assert_allclose(model.gcv_[is_near, 1], criterion[is_near], rtol=0.05)
+
+
+def test_many_classes_are_judged_by_mixtures(digits, monkeypatch):
+    """Of the same squares in the mean, so that the penalty is about the same."""
+    X, y = digits
+    every = small(n_components=400, alpha="gcv").fit(X, y)
+    monkeypatch.setattr(penalty, "MAX_TARGETS", 8)
+    some = small(n_components=400, alpha="gcv").fit(X, y)
+    assert_allclose(some.gcv_[:, 1], every.gcv_[:, 1], rtol=0.25)
+    assert (some.gcv_ != every.gcv_).any()
+    assert abs(np.log10(some.alpha_ / every.alpha_)) < 0.6
 
 
 @pytest.mark.parametrize("best", range(10))
-@pytest.mark.parametrize("n_rows", [200, 2000])
-def test_the_least_is_found_wherever_it_is(best, n_rows, monkeypatch):
-    """A valley anywhere on the grid, with few and with many rows; then the smaller neighbour if it is near."""
-    least = 0 if n_rows == 2000 else ridge.ALPHAS.index(0.1)
-
-    def gcv(_, alpha):
-        at = ridge.ALPHAS.index(alpha)
-        return ridge.Tried(1.0 + abs(at - best) * (0.01 if at < best else 0.1), at >= best, np.eye(1) * alpha)
-
-    monkeypatch.setattr(ridge._System, "gcv", gcv)
-    system, tried = object.__new__(ridge._System), {}
-    system.n_rows, system.mean = n_rows, np.zeros(100)
-    alpha, factor = ridge._least_gcv(system, tried)
-    assert alpha == ridge.ALPHAS[max(least, best - 1)]
-    assert factor is None or factor[0, 0] == alpha
-    assert len(tried) <= 6
+@pytest.mark.parametrize("first", [0, 4])
+def test_the_least_is_found_wherever_it_is(best, first):
+    """Among penalties that leave enough rows for each degree of freedom; then the smaller neighbour if it is near."""
+    at = np.arange(10)
+    criterion = 1.0 + np.abs(at - best) * np.where(at < best, 0.01, 0.1)
+    freedom = np.where(at < first, 60.0, 50.0)
+    assert penalty.least(criterion, freedom, 100) == max(first, best - 1)
+    criterion[at < best] += 0.01  # no longer near
+    assert penalty.least(criterion, freedom, 100) == max(first, best)
+    assert penalty.least(criterion, freedom + 20.0, 100) == 9  # none leaves enough
 
 
 @pytest.mark.parametrize("alpha", [1e-5, 1e-3, 0.1, 10.0])

@@ -12,6 +12,7 @@ on the machine; the counts it follows from do not.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,26 +21,13 @@ from scipy import linalg
 from flybloom._internal.typing import Array, Codes, Winners
 from flybloom.core.counts.pairs import PairCounts
 from flybloom.core.readout.linear import FrozenReadout, LinearReadout, TableWeights, in_units, unit_for
+from flybloom.core.readout.penalty import ALPHAS, choose_alpha, mixed_targets
 
-ALPHAS = tuple(10.0 ** (k / 2) for k in range(-6, 4))  # multiples of the mean eigenvalue that are tried
-LEAST_ALPHA = 0.1  # of these, for few rows: twins of rows, which are not left out with them, would ask for less
-USUAL_ALPHAS = ALPHAS[3], ALPHAS[5]  # where the search begins, for many and for few rows
-MANY_ROWS = 5  # times the components; from here on less is allowed
-NEAR = 0.015  # if the next smaller alpha is so near to the least, that one: labels want less than squares do
 LEAST_UNIT = 1e-3  # of the mean eigenvalue, for data without any variance
-MAX_DOUBLE = 1024  # components up to which factors are in double precision, and degrees of freedom are exact
-N_PROBES = 16  # random rows from which degrees of freedom are estimated beyond
+MAX_DOUBLE = 1024  # components up to which factors are in double precision
 TOLERANCE = 1e-11  # of the residual of the weights, relative to what they are solved for
 MAX_STEPS = 40  # of conjugate gradients to get there
-TILE = 512  # rows that are scored together
-
-
-class Tried(NamedTuple):
-    """What a penalty would do."""
-
-    gcv: float  # its generalised cross-validation
-    rises: bool  # whether a larger penalty would make that larger
-    factor: Array | None  # upper Cholesky factor, as long as it is kept
+TILE = 512  # rows that are scored together, or mirrored
 
 
 class Ridge(NamedTuple):
@@ -109,17 +97,22 @@ def solve(counts: PairCounts, alpha: float | str, before: Ridge | None = None) -
         weights = _refined(system, alpha, before.factor, before.exact)
         if weights is not None:
             return _finished(system, weights, alpha, (), before.factor)
-    tried: dict[float, float] = {}
-    factor = None
+    gcv: tuple[tuple[float, float], ...] = ()
     if isinstance(alpha, str):
-        alpha, factor = _least_gcv(system, tried)
-    if factor is None:
-        factor = system.factor(alpha, system.dtype)
-    weights = _refined(system, alpha, factor, None)
-    if weights is None:
+        matrix = system.full(system.dtype)
+        targets = mixed_targets(system.right, system.class_count, system.n_rows)
+        alpha, criterion = choose_alpha(matrix, targets, system.n_rows, system.unit)
+        gcv = tuple(zip(ALPHAS, criterion.tolist(), strict=True))
+    else:
+        matrix = system.left.astype(system.dtype)
+    factor = weights = None
+    with suppress(linalg.LinAlgError):  # too small a penalty for single precision
+        factor = _factor(matrix.T, alpha * system.unit)
+        weights = _refined(system, alpha, factor, None)
+    if factor is None or weights is None:
         factor = system.factor(alpha, np.float64)
         weights = linalg.cho_solve((factor, False), system.right, check_finite=False)
-    return _finished(system, weights, alpha, tuple(sorted(tried.items())), factor)
+    return _finished(system, weights, alpha, gcv, factor)
 
 
 def leave_one_out(counts: PairCounts, alpha: float, winners: Winners, codes: Codes) -> Array:
@@ -179,16 +172,21 @@ class _System:
         trace = float(np.trace(self.left))
         self.unit = max(trace / self.mean.size, LEAST_UNIT)
         self.dtype = np.float64 if self.mean.size <= MAX_DOUBLE else np.float32
-        n_probes = 0 if self.mean.size <= MAX_DOUBLE else N_PROBES
-        self.probes = np.random.default_rng(0).choice([-1.0, 1.0], (self.mean.size, n_probes))
-        self.total = float((self.class_count - self.class_count**2 / self.n_rows).sum())
+
+    def full(self, dtype: Any) -> Array:
+        """Return A, both halves of it."""
+        matrix = np.empty(self.left.shape, dtype)
+        for begin in range(0, len(matrix), TILE):
+            tile, before = slice(begin, begin + TILE), slice(begin)
+            matrix[tile, before] = self.left[tile, before]
+            matrix[before, tile] = matrix[tile, before].T
+            corner = np.tril(self.left[tile, tile])
+            matrix[tile, tile] = corner + np.tril(corner, -1).T
+        return matrix
 
     def factor(self, alpha: float, dtype: Any) -> Array:
         """Return the upper Cholesky factor of A + alpha I."""
-        matrix = self.left.T.astype(dtype, order="F")  # a copy: what is factorised is overwritten
-        matrix[np.diag_indices_from(matrix)] += alpha * self.unit
-        factor: Array = linalg.cholesky(matrix, lower=False, overwrite_a=True, check_finite=False)
-        return factor
+        return _factor(self.left.T.astype(dtype, order="F"), alpha * self.unit)
 
     def times(self, weights: Array, alpha: float) -> Array:
         """Return (A + alpha I) times weights."""
@@ -197,58 +195,12 @@ class _System:
         result: Array = product
         return result
 
-    def gcv(self, alpha: float) -> Tried:
-        """Return the generalised cross-validation of an alpha, whether it falls or rises there, and the factor."""
-        try:
-            factor = self.factor(alpha, self.dtype)
-        except linalg.LinAlgError:  # too small for this precision
-            return Tried(float("inf"), rises=False, factor=None)
-        m, shift, n_classes = self.mean.size, alpha * self.unit, self.right.shape[1]
-        solved = linalg.cho_solve((factor, False), np.hstack([self.right, self.probes]), check_finite=False)
-        weights, solved = solved[:, :n_classes].astype(np.float64), solved[:, n_classes:].astype(np.float64)
-        if self.probes.size:
-            trace, of_square = float(np.sum(self.probes * solved)) / N_PROBES, float(np.sum(solved**2)) / N_PROBES
-        else:
-            inverse, _ = linalg.lapack.dpotri(factor, lower=0)
-            diagonal, upper = np.diag(inverse), np.triu(inverse, 1)
-            trace, of_square = float(diagonal.sum()), float(np.sum(diagonal**2) + 2.0 * np.sum(upper**2))
-        left = self.n_rows - (m - shift * trace + 1.0)  # rows less degrees of freedom
-        length = float(np.sum(weights**2))
-        rss = self.total - float(np.sum(weights * self.right)) - shift * length  # because A w = b - alpha w
-        if left <= 0.0 or not np.isfinite(rss):
-            return Tried(float("inf"), rises=False, factor=factor)
-        again = linalg.cho_solve((factor, False), weights.astype(factor.dtype), check_finite=False)
-        slope_of_rss = 2.0 * shift * float(np.sum(weights * again))
-        slope_of_left = trace - shift * of_square
-        rises = slope_of_rss * left > 2.0 * slope_of_left * max(rss, 0.0)
-        return Tried(self.n_rows * max(rss, 0.0) / left**2, rises, factor)
 
-
-def _least_gcv(system: _System, tried: dict[float, float]) -> tuple[float, Array | None]:
-    """Return the alpha of the least cross-validation, or the next smaller if it is nearly as good, and its factor."""
-    found: dict[int, Tried] = {}
-
-    def value(at: int) -> Tried:
-        if at not in found:
-            for other, kept in found.items():  # factors are large: one is kept
-                found[other] = kept._replace(factor=None)
-            found[at] = system.gcv(ALPHAS[at])
-            tried[ALPHAS[at]] = found[at].gcv
-        return found[at]
-
-    has_many = system.n_rows >= MANY_ROWS * system.mean.size
-    least, at = (0, ALPHAS.index(USUAL_ALPHAS[0])) if has_many else map(ALPHAS.index, (LEAST_ALPHA, USUAL_ALPHAS[1]))
-    low, high, step, has_turned, last = least, len(ALPHAS) - 1, 1, False, None
-    while low < high:  # falls before low, rises from high on; larger and larger steps until it turns, then by halves
-        rises = value(at).rises
-        low, high = (low, at) if rises else (at + 1, high)
-        has_turned = has_turned or (last is not None and rises != last)
-        at = (low + high) // 2 if has_turned else max(low, high - step) if rises else min(low + step - 1, high - 1)
-        step, last = 2 * step, rises
-    at = min((k for k in (low - 1, low) if k >= least), key=lambda k: value(k).gcv)
-    if at > least and value(at - 1).gcv <= value(at).gcv * (1.0 + NEAR):
-        at -= 1
-    return ALPHAS[at], found[at].factor
+def _factor(matrix: Array, shift: float) -> Array:
+    """Return the upper Cholesky factor of a matrix in Fortran's order and a shift, in the place of the matrix."""
+    matrix[np.diag_indices_from(matrix)] += shift
+    factor: Array = linalg.cholesky(matrix, lower=False, overwrite_a=True, check_finite=False)
+    return factor
 
 
 def _refined(system: _System, alpha: float, factor: Array, start: Array | None) -> Array | None:
