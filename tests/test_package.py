@@ -110,7 +110,7 @@ assert not missed, missed
 {FIT}
 {COMPILED}
 used = {{kernel.__name__ for kernel in kernels if kernel.signatures}}
-assert {{"dense_winners", "novelty"}} <= used, used
+assert {{"dense_winners", "looked_up_sums"}} <= used, used
 """
     run(waits_for_none, NUMBA_CACHE_DIR=str(tmp_path), FLYBLOOM_LOOPS="auto")
 
@@ -146,7 +146,7 @@ for dtype in (np.float64, np.float32, np.int64, np.int32, np.uint8, bool):
     X = rng.integers(0, 2, (90, 7)).astype(dtype)
     for order in "CF":
         for rows in (X, X / 2) if X.dtype.kind == "f" else (X,):  # floats that are whole numbers are hashed as integers
-            flybloom.FlyBloomClassifier(50, n_winners=4, scaling="none").fit(np.array(rows, order=order), y).predict(X)
+            flybloom.FlyBloomClassifier(500, n_winners=4, scaling="none").fit(np.array(rows, order=order), y).predict(X)
 {COMPILED}
 sizes = {{kernel.__name__: len(kernel.signatures) for kernel in kernels}}
 assert sizes["dense_winners"] == 2, sizes

@@ -103,12 +103,11 @@ def test_a_wrong_readout_is_refused_and_none_is_by_filters(model, digits, tmp_pa
 @pytest.mark.parametrize("readout", ["bayes", "filter"])
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_a_frozen_model_says_the_same(model, digits, tmp_path, readout, class_weight):
-    """Labels, ties included, and probabilities, to the bit, also from its file; its scores are sums over winners."""
+    """Labels, ties included, and probabilities, to the bit, and scores, also from its file."""
     X, y = digits
     model = FlyBloomClassifier(256, n_winners=12, random_state=0).fit(X[:500], np.append(y[:499], y[:1]))
     frozen = model.set_params(class_weight=class_weight, readout=readout).freeze()
-    terms = 12 if readout == "filter" else 1
-    assert_array_equal(frozen.decision_scores(X) / terms, model.decision_scores(X))
+    assert_array_equal(frozen.decision_scores(X), model.decision_scores(X))
     frozen.save(tmp_path / "small.fly")
     nothing = np.zeros((1, X.shape[1]))
     for rows in (X, X[:3], nothing):
@@ -116,6 +115,18 @@ def test_a_frozen_model_says_the_same(model, digits, tmp_path, readout, class_we
             assert_array_equal(other.predict(rows), model.predict(rows))
             assert_array_equal(other.predict_proba(rows), model.predict_proba(rows))
         assert_array_equal(predictor.load(tmp_path / "small.fly").predict(rows), model.predict(rows))
+
+
+@pytest.mark.parametrize("wrong", [{"unit": 0.3}, {"unit": 1}, {"unit": None}, {"divisor": 0}, {"divisor": 1.0}])
+def test_a_frozen_file_that_no_filters_have_is_refused(model, tmp_path, wrong):
+    """Weights are whole numbers of a power of two, and sums are divided by a number of winners."""
+    model.set_params(readout="filter").freeze().save(tmp_path / "small.fly")
+    header, arrays = mutations.parts((tmp_path / "small.fly").read_bytes())
+    described = {**mutations.described(header), **wrong}
+    (tmp_path / "small.fly").write_bytes(mutations.repaired(header, described, arrays))
+    for load in (flybloom.load, predictor.load):
+        with pytest.raises(ModelFileError, match="its weights are not"):
+            load(tmp_path / "small.fly")
 
 
 def test_onnx_says_the_same(model, digits):

@@ -44,9 +44,9 @@ class Predictor:
         this order.
     """
 
-    def __init__(self, hasher: Hasher, frozen: FrozenReadout, divisor: int = 1) -> None:
+    def __init__(self, hasher: Hasher, frozen: FrozenReadout) -> None:
         self._hasher, self._read_out = hasher, frozen.read_out(hasher.projection.seed)
-        self._temperature, self._divisor = frozen.temperature, divisor
+        self._temperature, self._divisor = frozen.temperature, frozen.divisor
         self.classes_, self.n_features_in_ = frozen.classes, hasher.encoder.n_features
         self.feature_names_in_ = hasher.encoder.names
 
@@ -94,7 +94,7 @@ class Predictor:
         ndarray of shape (n_samples, n_classes)
             Rows sum to 1; columns as in ``classes_``. The last bits may differ from those of the model.
         """
-        scores = self._scored(X, self._read_out.scores, self.classes_.size) / self._temperature
+        scores = self.decision_scores(X) / self._temperature
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
@@ -203,4 +203,4 @@ def _counted(
     if readout != "filter":  # files say "auto" only where it is "bayes"
         return Predictor(hasher, Bayes(counts).frozen(temperature * temperature_unit(n_winners)))
     filters = Filters(counts.table, counts.class_count, count_decay_of(decay, counts))
-    return Predictor(hasher, filters.frozen(counts.classes, n_winners, temperature * n_winners), n_winners)
+    return Predictor(hasher, filters.frozen(counts.classes, n_winners, temperature))

@@ -537,7 +537,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
             return hasher.encoder.traced_back(profiles, signed=True)
 
     def freeze(self) -> FrozenClassifier:
-        """Return a classifier that only predicts, and gives the same labels and probabilities.
+        """Return a classifier that only predicts, and predicts the same.
 
         Returns
         -------
@@ -631,13 +631,12 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
             counts: Any = learned.counts
             n_winners = counts.n_winners
             read_out = self._filters_of(learned, rows.shape[0])
-            yield Reading(rows, learned.hasher, counts.classes, read_out, self.temperature * n_winners, n_winners)
+            yield Reading(rows, learned.hasher, counts.classes, read_out, self.temperature, n_winners)
 
     def _temperature_of(self, learned: Learned) -> float:
-        """Return what scores are divided by before the softmax: they are sums, the temperature is that of means."""
-        n_winners = learned.hasher.n_winners
+        """Return what scores are divided by before the softmax: those of Bayes are sums."""
         is_filter = self._readout_of(learned.hasher) == FILTER
-        return float(self.temperature) * (n_winners if is_filter else temperature_unit(n_winners))
+        return float(self.temperature) * (1.0 if is_filter else temperature_unit(learned.hasher.n_winners))
 
     def _read_out(self, learned: Learned, n_rows: int) -> LinearReadout:
         """Return what makes labels of so many rows."""

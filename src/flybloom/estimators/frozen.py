@@ -19,10 +19,9 @@ from flybloom.estimators.scores import LinearScores, Reading
 
 
 class FrozenClassifier(LinearScores, FixedClassifier):
-    """What `freeze` of a classifier returns: the same labels and probabilities, from the weights alone.
+    """What `freeze` of a classifier returns: the same predictions, from the weights alone.
 
-    It has no counts, so it cannot learn, merge or forget. Its scores are sums over the winners of a row: of filters,
-    minus the novelty times the number of winners.
+    It has no counts, so it cannot learn, merge or forget.
 
     Parameters
     ----------
@@ -148,4 +147,4 @@ class FrozenClassifier(LinearScores, FixedClassifier):
         """Give rows and how they are read."""
         hasher = self._require_hasher()
         rows = check_rows(X, type(self).__name__, hasher.encoder)
-        yield Reading(rows, hasher, self.classes_, self._read_out, self.temperature_)
+        yield Reading(rows, hasher, self.classes_, self._read_out, self.temperature_, self._frozen.divisor)

@@ -21,7 +21,7 @@ class Reading(NamedTuple):
     classes: Array
     read_out: LinearReadout
     temperature: float  # what scores are divided by before the softmax
-    divisor: int = 1  # what users see scores divided by: filters have means over winners, others sums
+    divisor: int = 1  # what sums are divided by to be scores: filters have means over winners
 
     def scores(self, n_jobs: int | None) -> Array:
         """Return how much each row belongs to each class; larger is better."""
@@ -31,6 +31,8 @@ class Reading(NamedTuple):
             self.read_out.scores(winners, result[block])
 
         self.hasher.for_each_block(self.rows, score, n_jobs)
+        if self.divisor > 1:
+            result /= self.divisor
         return result
 
     def labels(self, n_jobs: int | None) -> Array:
@@ -86,7 +88,7 @@ class LinearScores:
             Sums over the winners, or of a model with filters minus the novelty; columns as in ``classes_``.
         """
         with self._reading(X) as reading:
-            return reading.scores(self.n_jobs) / reading.divisor
+            return reading.scores(self.n_jobs)
 
     def decision_function(self, X: Any) -> Array:
         """Return how much each row belongs to each class; larger is better.
@@ -142,7 +144,7 @@ class FilterScores(LinearScores):
             From 0, familiar, to 1, never met; columns as in ``classes_``.
         """
         with self._reading_filters(X) as reading:
-            novelty: Novelty = np.abs(reading.scores(self.n_jobs)) / reading.divisor  # without the sign of a zero
+            novelty: Novelty = np.abs(reading.scores(self.n_jobs))  # without the sign of a zero
         return novelty
 
 

@@ -24,7 +24,7 @@ def linear_answers(graph: Graph, learned: FrozenReadout, seed: int, won: Value) 
     weights = graph.node("Gather", graph.constant(learned.weights), won, axis=0)
     scores = graph.node("ReduceSum", graph.cast(weights, "float64"), graph.constant([1], np.int64), keepdims=0)
     scores = graph.node("Add", scores, graph.constant(learned.intercept))
-    temperature = learned.temperature / learned.unit
+    temperature = learned.temperature * learned.divisor / learned.unit
     return _answers(graph, learned.classes, _largest(graph, scores, won, seed), scores, temperature)
 
 

@@ -84,8 +84,8 @@ class Filters:
         return 1.0 - self.familiarity()
 
     def frozen(self, classes: Array, n_winners: int, temperature: float) -> FrozenReadout:
-        """Return the read-out as files hold it, for a temperature of sums."""
-        return FrozenReadout(classes, self.in_units(), self._intercept(n_winners), UNIT, temperature)
+        """Return the read-out as files hold it."""
+        return FrozenReadout(classes, self.in_units(), self._intercept(n_winners), UNIT, temperature, n_winners)
 
     def read_out(self, n_winners: int, seed: int, n_lookups: int = 0, n_jobs: int | None = None) -> LinearReadout:
         """Return what makes scores of winners: minus the sum of their weights.

@@ -130,26 +130,28 @@ class FrozenReadout(NamedTuple):
     intercept: Array  # (n_classes,), float64, in units: whole numbers
     unit: float  # a power of two
     temperature: float  # what scores are divided by before the softmax
+    divisor: int = 1  # what sums are divided by to be scores: filters have means over winners
 
     def read_out(self, seed: int) -> LinearReadout:
         """Return what makes scores and labels of winners."""
         return LinearReadout(TableWeights(self.weights), self.intercept, self.unit, seed)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return facts for JSON, and arrays: float32 where it holds all weights, as before format 5.
+        """Return facts for JSON, and arrays: weights of sums as float32, which has room for their 24 digits.
 
-        Other weights are those of filters, which are not negative.
+        Those of filters are in units; they are not negative.
         """
         facts = {"classes": labels_to_json(self.classes), "temperature": self.temperature}
-        scaled = (self.weights * self.unit).astype(np.float32)
-        if np.array_equal(scaled, self.weights * self.unit):
-            return facts, {"weights": scaled, "intercept": self.intercept * self.unit}
-        return {**facts, "unit": self.unit}, {"weights": self.weights.astype(np.uint32), "intercept": self.intercept}
+        if self.divisor == 1:
+            weights = np.ascontiguousarray((self.weights * self.unit).astype(np.float32))
+            return facts, {"weights": weights, "intercept": self.intercept * self.unit}
+        facts |= {"unit": self.unit, "divisor": self.divisor}
+        return facts, {"weights": self.weights.astype(np.uint32), "intercept": self.intercept}
 
     @staticmethod
     def from_parts(n_components: int, facts: dict[str, Any], arrays: dict[str, Array]) -> FrozenReadout:
         """Return what a file holds; ValueError where there can be none."""
-        classes, unit = classes_from_facts(facts), facts.get("unit")
+        classes, unit, divisor = classes_from_facts(facts), facts.get("unit"), facts.get("divisor", 1)
         weights, intercept, temperature = arrays.get("weights"), arrays.get("intercept"), facts.get("temperature")
         if (
             set(arrays) != {"weights", "intercept"}
@@ -176,10 +178,12 @@ class FrozenReadout(NamedTuple):
             or np.frexp(unit)[0] != 0.5  # noqa: PLR2004
             or weights.max() > 2**MOST_DIGITS
             or (np.rint(intercept) != intercept).any()
+            or type(divisor) is not int
+            or divisor < 1
         ):
             msg = "its weights are not whole numbers of a power of two"
             raise ValueError(msg)
-        return FrozenReadout(classes, weights.astype(np.int32), intercept, unit, temperature)
+        return FrozenReadout(classes, weights.astype(np.int32), intercept, unit, temperature, divisor)
 
 
 def choose(scores: Array, winners: Winners, seed: int) -> Codes:
