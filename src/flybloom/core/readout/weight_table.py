@@ -127,8 +127,9 @@ def _by_class(rates: Array, class_count: Array, shape: tuple[int, ...]) -> Weigh
         np.int64,
     )
     starts = np.cumsum(lasts + 1) - (lasts + 1)
-    counts = np.arange(int((lasts + 1).sum())) - np.repeat(starts, lasts + 1)
-    values = weights_of(exponents_of(counts[:, None], np.repeat(rates, lasts + 1, axis=0)))
+    values = np.empty((int((lasts + 1).sum()), rates.shape[1]))
+    for start, last, rate in zip(starts.tolist(), lasts.tolist(), rates, strict=True):  # bounds what is in memory
+        values[start : start + last + 1] = weights_of(exponents_of(np.arange(last + 1)[:, None], rate))
     return WeightTable(values, starts.reshape(shape), lasts.reshape(shape))
 
 
