@@ -13,7 +13,7 @@ from flybloom.core.sketch import Sample
 
 STEPS_OF_DOUBLING = 4  # scales are powers of 2 ** (1 / 4)
 STEPS_OF_SCALE = 8  # centres are multiples of an eighth of a scale
-MIN_EXPONENT, MAX_EXPONENT = -1000, 1020  # of scales, whose inverses are numbers too
+MIN_EXPONENT, MAX_EXPONENT = -1021, 1020  # of scales, whose inverses are numbers too
 COLUMNS_AT_ONCE = 256  # bounds the float64 copies
 
 
