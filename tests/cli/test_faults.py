@@ -6,8 +6,11 @@ import stat
 import subprocess
 import sys
 import time
+import warnings
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 pytest.importorskip("typer")
@@ -111,6 +114,45 @@ def test_labels_from_two_to_the_63_are_predicted(data, name, monkeypatch):
     parquet = pytest.importorskip("pyarrow.parquet")
     if name == "p.parquet":
         assert set(parquet.read_table(data / name)["prediction"].to_pylist()) <= set(labels.tolist())
+
+
+def test_spreadsheets_run_nothing_of_safe_csv(data, monkeypatch):
+    """Text that begins as formulas do has an apostrophe before it, whether label, identifier or name of a column."""
+    monkeypatch.chdir(data)
+    words = np.array(["=cmd|calc", "+1", "-2", "@x", "\tt", "ok", "1=1"] * 10)
+    X = pd.DataFrame(np.random.default_rng(0).standard_normal((70, 3)), columns=list("abc"))
+    model = FlyBloomClassifier(64, random_state=0).fit(X, words)
+    model.save(data / "words.fly")
+    X.assign(**{"=id": words}).to_csv("words.csv", index=False)
+    command = ["predict", "words.fly", "words.csv", "--id", "=id"]
+    for options, mark in (([], ""), (["--safe-csv"], "'")):
+        expected = [
+            [label if label in ("ok", "1=1") else mark + label for label in y] for y in (words, model.predict(X))
+        ]
+        assert run(*command, *options, "-o", "out.csv").exit_code == 0
+        found = pd.read_csv("out.csv")
+        assert list(found) == [f"{mark}=id", "prediction"]
+        assert [column.tolist() for _, column in found.items()] == expected
+        assert run(*command, *options).output == Path("out.csv").read_text(encoding="utf-8")
+    assert "is about CSV" in " ".join(run(*command, "--safe-csv", "-o", "out.parquet").output.split())
+
+
+@pytest.mark.parametrize("kind", ["classes", "pairs", "novelty"])
+def test_enormous_values_pass_without_warnings(data, kind, monkeypatch):
+    """Sums of them leave the range of floats in the checks of scikit-learn, and they become infinite as float32."""
+    monkeypatch.chdir(data)
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    X[3], X[4], X[5, 1] = 1e308, -1e308, 1e308
+    pd.DataFrame(X, columns=list("abc")).assign(y=np.arange(60) % 3).to_csv("large.csv", index=False)
+    target = ["--exclude", "y"] if kind == "novelty" else ["--target", "y"]
+    for command in (["train", "large.csv", "-o", "l.fly", "--kind", kind, *target], ["predict", "l.fly", "large.csv"]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            done = run(*command)
+        assert (done.exit_code, done.stderr) == (0, "")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FlyBloomClassifier(64, random_state=0).fit(X, np.arange(60) % 3).predict(X)
 
 
 def test_an_interrupt_is_said_in_a_word(monkeypatch):

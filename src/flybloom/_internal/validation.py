@@ -18,7 +18,6 @@ from flybloom._internal.typing import Array, Features
 
 PLAIN_TYPES = frozenset("bhilqBHILQfd")  # integers and floats of the usual widths
 MAX_PLAIN_VALUES = 2**14  # above, what looking costs does not matter
-AS_ROWS: dict[str, Any] = {"input_name": "X", "ensure_all_finite": "allow-nan"}  # how scikit-learn looks at rows
 MAX_PLAIN_LABELS = 64
 MAX_EXACT = 2**53  # up to which floats hold every whole number
 
@@ -89,13 +88,12 @@ class KnownFeatures(Protocol):
 def check_new_rows(X: Any, owner: str, *, takes_sparse: bool, min_rows: int = 1) -> NewRows:
     """Return the first rows that an estimator meets, as a numeric array or canonical CSR matrix, and what they are."""
     if isinstance(X, NamedRows):
-        rows = check_array(X.array, estimator=owner, **AS_ROWS)
-        return NewRows(np.asarray(rows), tuple(X.names), X.kinds)
+        return NewRows(np.asarray(_checked_array(X.array, owner)), tuple(X.names), X.kinds)
     names = feature_names(X)
     kinds = None if isinstance(X, np.ndarray) else table_kinds(X)
     if kinds is not None:
         X = table_numbers(table_columns(X) or [], kinds)
-    rows = check_array(X, accept_sparse="csr", estimator=owner, ensure_min_samples=min_rows, **AS_ROWS)
+    rows = _checked_array(X, owner, min_rows)
     if sparse.issparse(rows):
         rows = _checked_sparse(rows, takes_sparse=takes_sparse)
     return NewRows(rows, None if names is None else tuple(map(str, names)), kinds)
@@ -125,13 +123,22 @@ def check_rows(
             check_feature_names(_stand_in(owner, known), X, reset=False)
         if columns is not None:
             X = table_numbers(columns, known.kinds or ())
-    rows = check_array(X, accept_sparse="csr", estimator=owner, ensure_min_samples=min_rows, **AS_ROWS)
+    rows = _checked_array(X, owner, min_rows)
     if rows.shape[1] != known.n_features:
         msg = f"X has {rows.shape[1]} features, but {owner} is expecting {known.n_features} features as input."
         raise ValueError(msg)
     if sparse.issparse(rows):
         rows = _checked_sparse(rows, takes_sparse=known.takes_sparse if takes_sparse is None else takes_sparse)
     return rows
+
+
+def _checked_array(X: Any, owner: str, min_rows: int = 1) -> Any:
+    """Return rows as scikit-learn checks them; a sum by which it looks for infinity may itself leave the range."""
+    with np.errstate(invalid="ignore"):
+        return check_array(
+            X, accept_sparse="csr", input_name="X", ensure_all_finite="allow-nan", estimator=owner,
+            ensure_min_samples=min_rows,
+        )  # fmt: skip
 
 
 def _columns_of_frame(X: Any, owner: str) -> list[FrameColumn]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from copy import copy
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv, parquet
 
 from flybloom._internal.atomic_write import atomic_write
@@ -20,6 +22,7 @@ from flybloom.cli.scored_rows import ScoredRows
 if TYPE_CHECKING:
     from flybloom.blocks import Block
 
+FORMULA = "^[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]"  # how text begins that spreadsheets may run: the list of OWASP
 SCORES = ("novelty", "decision_scores", "acceptance")  # the first method that a model has
 
 
@@ -105,6 +108,16 @@ def write_tables(path: Path | None, tables: Iterator[pa.Table]) -> None:
         return
     kind = csv.CSVWriter if path.suffix.lower() == ".csv" else parquet.ParquetWriter
     atomic_write(path, lambda file: _write(file, first.schema, every, kind))
+
+
+def without_formulas(table: pa.Table) -> pa.Table:
+    """Return a table with an apostrophe before each text that a spreadsheet would take for a formula."""
+    columns = []
+    for column in table.columns:
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        columns.append(pc.replace_substring_regex(column, f"({FORMULA})", r"'\1") if is_text else column)
+    names = [f"'{name}" if re.match(FORMULA, name) else name for name in table.column_names]
+    return pa.table(columns, names)
 
 
 def _write(file: Any, schema: Any, tables: Iterator[pa.Table], kind: Any) -> None:

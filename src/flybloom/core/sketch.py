@@ -321,7 +321,8 @@ def _compact(rows: Features) -> Features:
                 return whole
     if rows.dtype.kind != "f":
         return rows.astype(np.int64 if rows.dtype.kind != "u" else np.uint64)
-    single = rows.astype(np.float32)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and so differs
+        single = rows.astype(np.float32)
     return single if np.array_equal(single, rows, equal_nan=True) else rows.astype(np.float64)
 
 

@@ -50,6 +50,9 @@ def command(
     id_column: Annotated[
         str | None, typer.Option("--id", help="A column that tells rows apart; it is written beside the predictions.")
     ] = None,
+    safe_csv: Annotated[
+        bool, typer.Option("--safe-csv", help="Put ' before text that a spreadsheet would run as a formula, as =1+1.")
+    ] = False,
     strict: Strict = False,
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="A column to leave out, if MODEL knows no names of features.")
@@ -71,6 +74,9 @@ def command(
     if output is not None and output.suffix.lower() not in KINDS:
         msg = f"expected a name that ends in {', '.join(KINDS)}. Got {str(output)!r}."
         raise typer.BadParameter(msg, param_hint="--output")
+    if safe_csv and output is not None and output.suffix.lower() != ".csv":
+        msg = f"is about CSV, and {str(output)!r} is none. Leave it out."
+        raise typer.BadParameter(msg, param_hint="--safe-csv")
     if output is None and "stdout" in cli.closed:
         msg = "standard output is closed, so predictions would be lost. Expected --output, a file."
         raise OSError(msg)
@@ -87,12 +93,12 @@ def command(
     check_output(output, blocks, model)
     look_at(blocks)
 
-    from flybloom.cli.predictions import Predictions, write_tables  # noqa: PLC0415 - heavy
+    from flybloom.cli.predictions import Predictions, without_formulas, write_tables  # noqa: PLC0415 - heavy
 
     watch = Stopwatch()
     made = Predictions(predictor, probabilities=probabilities, scores=scores, id_name=id_column)
     tables = _here(made, blocks) if cluster_address is None else cluster.tables(made, blocks, cluster_address)
-    write_tables(output, tables)
+    write_tables(output, map(without_formulas, tables) if safe_csv else tables)
     made.scored.tell("their predictions are empty")
     if output is not None:
         facts = {**made.scored.facts(), **watch.facts(made.scored.n_rows)}
