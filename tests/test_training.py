@@ -40,6 +40,18 @@ def assert_same(a, b):
     assert_array_equal(a.scale_, b.scale_)
 
 
+def test_labels_that_a_model_has_no_use_for_change_nothing(digits, tmp_path):
+    """They had a part in the sketch, and so in the last bits of what gaps are filled with."""
+    X, y = digits[0][:100, 20:24].copy(), digits[1][:100]
+    X[np.random.default_rng(0).random(X.shape) < 0.2] = np.nan
+    files = []
+    for i, labels in enumerate((None, y)):
+        model = flybloom.FlyBloomNovelty(64, n_winners=8, encoding="standard+fill", random_state=0)
+        train(model, (X, labels)).save(tmp_path / f"{i}.fly")
+        files.append((tmp_path / f"{i}.fly").read_bytes())
+    assert files[0] == files[1]
+
+
 @pytest.mark.parametrize("scaling", ["none", "center", "standard"])
 @pytest.mark.parametrize("block_rows", [50, 10**6])
 def test_training_equals_fit_of_all_rows(frame, folder, scaling, block_rows):

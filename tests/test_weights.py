@@ -8,7 +8,7 @@ from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.utils.class_weight import compute_sample_weight
 
 import flybloom
-from flybloom import BestWindow, FlyBloomClassifier, FlyRidgeClassifier, predictor
+from flybloom import BestWindow, FlyBloomClassifier, FlyBloomClassifierCV, FlyRidgeClassifier, predictor
 from flybloom.core.files.receipt import Receipt, verify
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from flybloom.federated.vectors import counts_to_vector, model_of_vector, untaught
@@ -50,6 +50,27 @@ def test_auto_takes_the_mean_of_fractions_in_any_order(weighted):
     np.testing.assert_array_equal(model.counts_, other.counts_)
     assert model.class_count_.sum() == pytest.approx(550, rel=1e-3)
     assert model.n_rows_learned() == model.class_count_.sum()
+
+
+@pytest.mark.parametrize("encoding", ["none", "auto"])
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, FlyBloomClassifierCV])
+def test_a_class_of_weight_zero_was_never_learned(estimator, encoding, digits):
+    """As it is not once its rows are forgotten; fit, blocks, search and forget agree."""
+    X, y = digits[0][:300], digits[1][:300] % 4
+    is_kept = y != 3
+    settings = {"n_components": 64, "n_winners": 8, "encoding": encoding, "random_state": 0}
+    model = estimator(**settings).fit(X, y, sample_weight=is_kept)
+    never = estimator(**settings).fit(X[is_kept], y[is_kept])
+    assert model.classes_.tolist() == never.classes_.tolist() == [0, 1, 2]
+    if estimator is FlyBloomClassifierCV:  # whose folds are other ones
+        return
+    np.testing.assert_array_equal(model.predict_proba(X), never.predict_proba(X))
+    blocks = model.like().partial_fit(X[:100], y[:100], sample_weight=is_kept[:100])
+    blocks.partial_fit(X[100:], y[100:], sample_weight=is_kept[100:])
+    blocks.partial_fit(X, y).forget(X, y).forget(X, np.where(is_kept, y, 99), sample_weight=y == 1)
+    left = model.like().partial_fit(X, y, sample_weight=is_kept & (y != 1))
+    assert left.classes_.tolist() == blocks.classes_.tolist() == [0, 2]
+    np.testing.assert_array_equal(left.counts_, blocks.counts_)
 
 
 @pytest.mark.parametrize("estimator", CLASSIFIERS)

@@ -202,3 +202,19 @@ def test_a_part_without_rows_is_filled_as_well(choice, monkeypatch):
     encoder = Encoding(fill="classes").fitted(Encoder(4), sample_of(X, y, weights, [slice(0, 0), slice(None)]))
     assert encoder.encode(X[:0]).shape == (0, 4)
     assert encoder == Encoding(fill="classes").fitted(Encoder(4), sample_of(X, y, weights, [slice(None)]))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_classes_of_the_same_rows_are_filled_alike_in_any_order(seed):
+    """Two classes of six rows, in other multiplicities: where sums depended on the order, merging was refused."""
+    rng = np.random.default_rng(seed)
+    six = np.round(rng.standard_normal((6, 4)), 1)
+    six[0, 1:3] = six[1, 0] = np.nan
+    at = np.concatenate([np.repeat(np.arange(6), 1 + rng.multinomial(56, np.full(6, 1 / 6))) for _ in range(2)])
+    X, y = six[at], np.repeat([0, 1], 62)
+    first, second = np.array_split(rng.permutation(124), 2)
+    models = [
+        FlyBloomClassifier(64, encoding="standard+fill=classes", random_state=0).fit(X[order], y[order])
+        for order in (np.concatenate([first, second]), np.concatenate([second, first]))
+    ]
+    assert (models[0] + models[1]).n_rows_learned() == 2 * 124

@@ -76,13 +76,13 @@ def test_decay_one_is_the_binary_filter_of_the_paper(rows):
 
 @given(st.data(), labelled_rows(), st.sampled_from(["none", "standard"]))
 def test_a_weight_is_a_number_of_copies(data, rows, scaling):
-    """Weight 3 equals three copies, weight 0 leaves a row out; the scaling included."""
+    """Weight 3 equals three copies, weight 0 leaves a row out, with its class; the scaling included."""
     n = len(rows.y)
     weights = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
     weights[:2] += 1
     copies = np.repeat(np.arange(n), weights)
     weighted = classifier(scaling=scaling).partial_fit(*rows, sample_weight=weights)
-    copied = classifier(scaling=scaling).partial_fit(rows.X[copies], rows.y[copies], classes=np.unique(rows.y))
+    copied = classifier(scaling=scaling).partial_fit(rows.X[copies], rows.y[copies])
     assert_same_model(weighted, copied)
 
 

@@ -91,12 +91,12 @@ class Sketch:
     @staticmethod
     def of(rows: Features, labels: Array | None, weights: Weights, *, by_class: bool = True) -> Sketch:
         """Return the sketch of some rows, checked; labels that are no classes, such as positions, are only kept."""
+        counts = np.flatnonzero(weights > 0)
         classes, totals = None, np.array([weights.sum()], np.int64)
         if labels is not None and by_class:
-            classes = np.unique(labels)
+            classes = np.unique(labels[counts])
             totals = np.zeros(classes.size, np.int64)
-            np.add.at(totals, codes_of(labels, classes), weights)
-        counts = np.flatnonzero(weights > 0)
+            np.add.at(totals, codes_of(labels[counts], classes), weights[counts])
         hashes = content_hashes(rows, labels)
         if counts.size < len(hashes):
             hashes = hashes[counts]

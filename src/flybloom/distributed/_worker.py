@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_consistent_length
 
 from flybloom._internal.parallel import KERNEL_ROWS
-from flybloom._internal.typing import Array, Features, Weights
+from flybloom._internal.typing import Array, Features
 from flybloom._internal.validation import NamedRows, check_rows
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.weight_unit import unit_for
@@ -208,7 +208,7 @@ def _use(job: Job, number: int, load: Callable[[], Sequence[Any]], use: Callable
 
 
 def _checked(job: Job, number: int, parts: Sequence[Any]) -> Block | None:
-    """Return a block that was checked; None if it is empty."""
+    """Return a block that was checked; None if it is empty, or weighs nothing."""
     parts = list(parts[0] if len(parts) == 1 and isinstance(parts[0], tuple) else parts)
     X = parts.pop(0)
     y = parts.pop(0) if job.has_labels else None
@@ -224,7 +224,10 @@ def _checked(job: Job, number: int, parts: Sequence[Any]) -> Block | None:
     if job.starts is not None:
         y = np.arange(job.starts[number], job.starts[number] + rows.shape[0])
     labels = None if job.recipe.check_labels is None else job.recipe.check_labels(y, rows.shape[0])
-    return Block(rows, labels, _block_weights(job, weights, rows.shape[0]))
+    if weights is not None and not np.any(weights):
+        return None
+    unit = unit_for(job.recipe.weight_unit) if job.learned is None else job.learned.counts.unit
+    return Block(rows, labels, unit.counted(weights, rows.shape[0]))
 
 
 def _as_declared(rows: Features, dtype: Any) -> Features:
@@ -236,11 +239,3 @@ def _as_declared(rows: Features, dtype: Any) -> Features:
         msg = f"The rows are {rows.dtype}, X is declared to hold {dtype}, which would change values. Use X.astype."
         raise ValueError(msg)
     return cast
-
-
-def _block_weights(job: Job, weights: Any, n_rows: int) -> Weights:
-    """Return the weights of a block; unlike those of all rows, they may all be zero."""
-    if weights is not None and not np.any(weights):
-        return np.zeros(n_rows, np.int64)
-    unit = unit_for(job.recipe.weight_unit) if job.learned is None else job.learned.counts.unit
-    return unit.counted(weights, n_rows)

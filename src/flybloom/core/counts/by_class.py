@@ -121,16 +121,21 @@ class ClassCounts(Counts):
     def place(
         self, labels: Array, weights: Weights, *, sign: int, announced: Array | None
     ) -> tuple[Array, Array, Codes]:
-        """Return all classes, the rows of each that are to be counted, and the class of each row among them."""
+        """Return all classes, the rows of each that are to be counted, and the class of each row among them.
+
+        A row of weight 0 is not there, so its class need not be known, and does not become so.
+        """
         classes, codes = self.classes, codes_if_known(labels, self.classes)
-        if sign < 0 and codes is None:
-            _require_known(labels, classes)
-        elif sign > 0 and codes is None:
-            classes = unite(classes, labels)
+        if codes is None:
+            counted = labels if weights.all() else labels[weights > 0]
+            if sign < 0:
+                _require_known(counted, classes)
+            else:
+                classes = unite(classes, counted)
         if announced is not None:
             classes = unite(classes, announced)
         if codes is None or classes is not self.classes:
-            codes = codes_of(labels, classes)
+            codes = np.minimum(codes_of(labels, classes), classes.size - 1)
         class_count = np.zeros(classes.size, np.int64)
         np.add.at(class_count, codes, weights)
         if sign < 0:

@@ -340,8 +340,8 @@ class Projection:
         largest = max(float(values.max()), -float(values.min()))
         if not largest * self.n_connections <= float(np.finfo(np.float32).max):
             msg = (
-                f"Values of size {largest:.3g} are too large as float32: sums of {self.n_connections} of them must "
-                "stay below 3.4e38. Scale the data, for example with encoding='standard'."
+                f"Values of size {largest:.3g} are too large: sums of {self.n_connections} of them must stay within "
+                "float32, below 3.4e38. Scale the data, for example with encoding='standard'."
             )
             raise ValueError(msg)
 

@@ -197,7 +197,7 @@ class _Training:
     def _checked(self, begin: int, stage: str) -> Iterator[tuple[Block, int]]:
         """Give the blocks from a row on, checked, and tell of each when it is done with."""
         for block in self.blocks.starting_at(begin):
-            checked = self.session.check(block.X, block.y)
+            checked = self.session.check(block.X, block.y if self.model.needs_labels else None)
             if self.session.learned is None and self.session.features is not None:
                 self.session.features = self.session.features.counted_from(self.blocks.schema()["first_index"])
             yield checked, len(block)

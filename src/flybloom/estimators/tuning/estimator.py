@@ -322,7 +322,10 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         y = check_labels(y, X.shape[0])
         unit = unit_for(AUTO, sample_weight)
         weights = unit.counted(sample_weight, X.shape[0])
-        classes, codes = np.unique(y, return_inverse=True)
+        classes = np.unique(y[weights > 0])
+        codes = np.minimum(
+            np.searchsorted(classes, y), classes.size - 1
+        )  # of classes of weight 0: any, as they count nowhere
         if classes.size < 2:  # noqa: PLR2004
             msg = (
                 f"{owner}.fit needs rows of at least 2 classes. "
