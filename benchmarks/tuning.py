@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 from datasets import load, load_split
 from flybloom import FlyBloomClassifier, FlyBloomClassifierCV
-from flybloom.estimators.tuning.calibration import expected_calibration_error
+from flybloom._internal.scores import reliability
 
 RESULTS = Path(__file__).parent / "results"
 FOLDS = StratifiedKFold(10, shuffle=True, random_state=0)
@@ -175,7 +175,8 @@ def calibration(n_jobs: int) -> dict[str, object]:
         errors = {}
         for word, temperature in (("before", 1.0), ("after", search.temperature_)):
             probability = model.set_params(temperature=temperature).predict_proba(X_test)
-            errors[word] = expected_calibration_error(y_test, probability, model.classes_)
+            is_right = model.classes_[probability.argmax(axis=1)] == y_test
+            errors[word] = reliability(probability.max(axis=1), is_right).error
         found[name] = {**errors, "temperature": search.temperature_, "accuracy": search.score(X_test, y_test)}
         print(f"| {name} | {errors['before']:.3f} | {errors['after']:.3f} | {search.temperature_:.4f} |", flush=True)
     return found

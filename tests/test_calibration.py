@@ -1,16 +1,11 @@
-"""The temperature of least log-loss, and the calibration error."""
+"""The temperature of least log-loss."""
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
-from flybloom.estimators.tuning.calibration import (
-    MAX_TEMPERATURE,
-    MIN_TEMPERATURE,
-    expected_calibration_error,
-    fitted_temperature,
-)
+from flybloom.core.readout.temperature import MAX_TEMPERATURE, MIN_TEMPERATURE, fitted_temperature
 
 
 def log_loss(novelty, codes, temperature):
@@ -54,19 +49,3 @@ def test_limits_hold_where_there_is_no_minimum():
     assert fitted_temperature(novelty, np.array([1, 0])) == MAX_TEMPERATURE
     assert fitted_temperature(np.full((2, 2), 0.5), np.array([1, 0])) == 1.0
     assert fitted_temperature(np.full((1, 2), np.nan), np.array([0])) == 1.0
-
-
-def test_calibration_error_is_that_of_the_definition(rng):
-    """Bin by bin, as it is written down."""
-    probability = softmax(3 * rng.standard_normal((400, 3)), axis=1)
-    y = rng.integers(0, 3, 400)
-    confidence, predicted = probability.max(axis=1), probability.argmax(axis=1)
-    expected = 0.0
-    for low in np.arange(10) / 10:
-        chosen = (confidence >= low) & (confidence < low + 0.1)
-        if chosen.any():
-            expected += chosen.mean() * abs((predicted == y)[chosen].mean() - confidence[chosen].mean())
-    assert expected_calibration_error(y, probability, range(3), n_bins=10) == pytest.approx(expected)
-    certain = np.eye(3)[y]
-    assert expected_calibration_error(y, certain, range(3)) == 0
-    assert expected_calibration_error((y + 1) % 3, certain, range(3)) == 1

@@ -22,6 +22,7 @@ from flybloom.core.readout import explanation
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.linear import FrozenReadout
 from flybloom.core.readout.ridge import Ridge, leave_one_out, solve
+from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.core.recipe import Learned
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
@@ -29,7 +30,6 @@ from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.scores import LinearScores, Reading
-from flybloom.estimators.tuning.calibration import fitted_temperature
 
 USUAL_TEMPERATURE = 0.1  # where there are too few rows to tell
 FEW_ROWS = 30

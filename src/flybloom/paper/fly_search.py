@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Codes, Scaling, Winners
+from flybloom._internal.typing import Array, Codes, Scaling
 from flybloom.estimators.densify import Densify
 from flybloom.estimators.fly_hash import FlyHash
-from flybloom.estimators.tuning.grids import Candidate
-from flybloom.estimators.tuning.held_out import Split, fold_splits
-from flybloom.estimators.tuning.search import read_off
+from flybloom.estimators.tuning.held_out import HeldOutCounts, Split, fold_splits, most_rows
 from flybloom.exceptions import require_extra
 from flybloom.paper.scores import SEED, Record, Splits, accuracy, balanced_accuracy, mean
 
@@ -135,16 +133,13 @@ def _with_sizes(
     if not choices:
         return
 
-    def hash_rows(m: int, s: int, rho: int) -> Winners:
-        hasher = FlyHash(
-            m, n_connections=s, n_winners=rho, signed=space.signed, scaling=space.scaling, random_state=seed,
-            n_jobs=n_jobs,
-        )  # fmt: skip
-        return hasher.fit(X).winners(X)
-
-    settings = [Candidate({}, m, s, rho) for rho in choices]  # all decays and class weights are read off together
-    for (at_setting,), held_out, _ in read_off(settings, splits, codes, hash_rows, seed, n_jobs):
-        rho = settings[at_setting].rho
+    hasher = FlyHash(
+        m, n_connections=s, n_winners=choices[-1], signed=space.signed, scaling=space.scaling, random_state=seed,
+        n_jobs=n_jobs,
+    )  # fmt: skip
+    held_out = HeldOutCounts(hasher.fit(X).winners(X), codes, m, most_rows(splits, codes), seed, n_jobs)
+    for rho in choices:  # all decays and class weights are read off together
+        held_out.grow(rho)
         scores = np.empty((len(space.class_weights), len(splits), len(space.decays), 2))
         for at_split, split in enumerate(splits):
             true = codes[split.test]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
+from contextlib import AbstractContextManager
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -23,35 +23,27 @@ from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.weight_unit import AUTO, unit_for
 from flybloom.core.encoding.choice import Wanted, wanted_encoding
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class_weight, require_weights_for
+from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.core.readout.weight_table import MAX_LENGTH
 from flybloom.core.recipe import Learned
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, missing_attribute
-from flybloom.estimators.classifier import (
-    BAYES,
-    CLASSIFIER_PARAMETERS,
-    FILTER,
-    FlyBloomClassifier,
-    resolved_readout,
-)
+from flybloom.estimators.classifier import BAYES, CLASSIFIER_PARAMETERS, FILTER, FlyBloomClassifier, resolved_readout
 from flybloom.estimators.learned_page import ShowsInside
-from flybloom.estimators.tuning.calibration import fitted_temperature
-from flybloom.estimators.tuning.grids import ALL_ENCODINGS, NAMES, Candidate, as_list, candidates, with_ways
+from flybloom.estimators.scores import FilterScores, Reading
+from flybloom.estimators.tuning.grids import ALL_ENCODINGS, NAMES, as_list, candidates, with_ways
 from flybloom.estimators.tuning.held_out import Split, fold_splits, leave_one_out, rows_by_class
-from flybloom.estimators.tuning.results import cv_results
-from flybloom.estimators.tuning.search import Found, HashRows, Rows, Task, Way, search
-from flybloom.estimators.tuning.split_scores import known_novelty, make_scorer
-from flybloom.estimators.tuning.ways import encoder_fitting, hasher_of, winners_of
+from flybloom.estimators.tuning.results import HeldOutAnswers, cv_results, make_scorer
+from flybloom.estimators.tuning.search import Rows, Search, Way
 
 WORDS = frozenset({"auto", "paper"})
 WAYS = ("encoding", "signed")  # of which each value hashes all rows anew
 SCORE_ARRAYS = ("cv_scores", "cv_fit_times", "cv_score_times", "oof_novelty")  # of files
 
 
-class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type: ignore[misc]
+class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     """FlyBloomClassifier that chooses its own settings by exact cross-validation.
 
     Counts add, so the model without a fold is the model of all rows minus the fold's counts, and leave-one-out is the
@@ -98,7 +90,8 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
 
     scoring : str, callable or None, default=None
         A scorer's name or a function of (estimator, X, y). None is accuracy. A function is given an estimator that
-        answers `predict`, `predict_proba`, `decision_function` and `novelty` for the test rows, with temperature 1.
+        answers `predict`, `predict_proba`, `decision_function` and `novelty` for the test rows, with the default
+        temperature.
 
     readout : {"auto", "filter", "bayes"}, default="auto"
         How labels are read from the counts, as in `FlyBloomClassifier`: by "bayes" for texts, sparse rows of more than
@@ -333,10 +326,10 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
             )
             raise ValueError(msg)
         require_weights_for(self.class_weight, classes, owner)
-        rows = Rows(codes, None if (weights == 1).all() else weights, unit)
-        splits = self._splits(X, y, groups, rows)
+        rows = Rows(X, y, codes, weights, unit)
+        splits = self._splits(rows, groups)
         self._require_memory(X, classes.size)
-        self._search(X, y, classes, splits, Encoder(X.shape[1], names, kinds=kinds), rows)
+        self._search(rows, classes, splits, Encoder(X.shape[1], names, kinds=kinds))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -399,88 +392,37 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         """What the first encoding asks for."""
         return self._wanted(self._encodings()[0])
 
-    def predict(self, X: Any) -> Array:
-        """Return the class to which each row is least novel, as the best model sees it.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels.
-        """
+    def _reading(self, X: Any) -> AbstractContextManager[Reading]:
+        """Give rows and how the best model reads them."""
         self._require_hasher()
-        return self.best_estimator_.predict(X)
+        return self.best_estimator_._reading(X)  # noqa: SLF001 - of the same family
 
-    def novelty(self, X: Any) -> Novelty:
-        """Return how novel each row is to each class, as the best model sees it.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            From 0, familiar, to 1, never met; columns as in ``classes_``.
-        """
+    def _reading_filters(self, X: Any) -> AbstractContextManager[Reading]:
+        """Give rows and how the filters of the best model read them."""
         self._require_hasher()
-        return self.best_estimator_.novelty(X)
-
-    def decision_function(self, X: Any) -> Array:
-        """Return how much each row belongs to each class, as the best model sees it; larger is better.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Minus the novelty; for two classes, the novelty to the first minus that to the second.
-        """
-        self._require_hasher()
-        return self.best_estimator_.decision_function(X)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return a probability for each class, calibrated by ``temperature_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows sum to 1; columns as in ``classes_``.
-        """
-        self._require_hasher()
-        return self.best_estimator_.predict_proba(X)
+        return self.best_estimator_._reading_filters(X)  # noqa: SLF001
 
     @property
     def oof_decision_(self) -> Array:
         """The decision function of each row in models that have not seen it; derived from ``oof_novelty_``."""
-        return known_novelty(self.oof_novelty_, self.classes_).decision_function(None)
+        return self._held_out_answers.decision_function(None)
 
     @property
     def oof_predict_proba_(self) -> Array:
         """Calibrated probabilities of each row in models that have not seen it; derived from ``oof_novelty_``."""
-        answers = known_novelty(self.oof_novelty_, self.classes_).set_params(temperature=self.temperature_)
-        probability: Array = answers.predict_proba(None)
-        return probability
+        return self._held_out_answers.predict_proba(None)
+
+    @property
+    def _held_out_answers(self) -> HeldOutAnswers:
+        """What models of the best settings say of the rows that they have not seen."""
+        return HeldOutAnswers(self.classes_, lambda: self.oof_novelty_, temperature=self.temperature_)
 
     def estimate_memory(self, n_samples: int, n_features: int, n_classes: int, sparse: bool = False) -> int:
         """Return about how many bytes `fit` needs beside the rows themselves, at most.
 
         For n rows, L classes and the largest m, s, rho and number of decays C that are tried, these are::
 
-            4 n rho          the winners of one pair of m and s; three times where folds have encodings of their own
+            4 n rho          the winners of one pair of m and s
             2 * 4 m L        the counts, and those of the best setting so far; twice that where they are read by Bayes
             2 m s            the connections (4 bytes each from 2**15 features on; 8 more for sparse rows)
             2 * 8 n L        the held-out novelties, and those of the best setting so far
@@ -505,7 +447,8 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
             Bytes.
         """
         encodings = [self._wanted(encoding) for encoding in self._encodings(is_sparse=sparse)]
-        grid, features = self._checked_grid(), Encoder(n_features)
+        self._check_values()
+        grid, features = self._grid, Encoder(n_features)
         settings = candidates(grid, n_features)
         is_text = sparse and any(resolved_readout(AUTO, encoding, features) == BAYES for encoding in encodings)
         by_bayes = self.readout == BAYES or (is_text and self.readout == AUTO)
@@ -514,10 +457,8 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         m, s, rho = (int(max(sizes)) for sizes in zip(*(setting[1:4] for setting in settings), strict=True))
         n_decays = len({setting.params["decay"] for setting in settings})
         n_threads = effective_n_jobs(self.n_jobs)
-        # then each fold has winners of its own
-        sees_labels = any(encoding.needs_labels for encoding in encodings) or self._uses_labels
         needed: int = (
-            4 * n_samples * rho * (3 if sees_labels and self.scaling is None else 1)
+            4 * n_samples * rho
             + (16 if by_bayes else 8) * m * n_classes
             + m * s * ((2 if n_features < 2**15 else 4) + (8 if sparse else 0))
             + 16 * n_samples * n_classes
@@ -529,54 +470,47 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
 
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot say as well."""
-        for name in WAYS:
-            values = as_list(getattr(self, name))
-            if not values:
-                msg = (
-                    f"The {name!r} parameter of FlyBloomClassifierCV must hold at least one value. "
-                    f"Got {getattr(self, name)!r} instead."
-                )
-                raise ValueError(msg)
-            for value in values:
-                allowed = {name: HASH_PARAMETERS[name]}
-                validate_parameter_constraints(allowed, {name: value}, caller_name=type(self).__name__)
+        self._check_values()
         super()._validate_params()
         check_class_weight(self.class_weight, type(self).__name__)
         for encoding in self._encodings():
             self._wanted(encoding)  # refuses words that are none
 
-    def _checked_grid(self) -> dict[str, Any]:
-        """Return the lists of what is tried, each value checked as FlyBloomClassifier would."""
-        grid = {name: getattr(self, name) for name in NAMES}
-        for name, values in grid.items():
-            allowed = {name: CLASSIFIER_PARAMETERS[name]}
-            if isinstance(values, str):
-                continue
-            if len(as_list(values)) == 0:
-                msg = (
-                    f"The {name!r} parameter of FlyBloomClassifierCV must hold at least one value. "
-                    f"Got {values!r} instead."
-                )
+    def _check_values(self) -> None:
+        """Check each value that is tried, as FlyBloomClassifier would."""
+        owner = type(self).__name__
+        for name in (*WAYS, *NAMES):
+            values = getattr(self, name)
+            if isinstance(values, str) and name in NAMES:
+                continue  # a word for several values
+            if not as_list(values):
+                msg = f"The {name!r} parameter of {owner} must hold at least one value. Got {values!r} instead."
                 raise ValueError(msg)
             for value in as_list(values):
-                validate_parameter_constraints(allowed, {name: value}, caller_name="FlyBloomClassifierCV")
-        return grid
+                validate_parameter_constraints({name: CLASSIFIER_PARAMETERS[name]}, {name: value}, caller_name=owner)
 
-    def _splits(self, X: Features, y: Array, groups: Any, rows: Rows) -> list[Split]:
+    @property
+    def _grid(self) -> dict[str, Any]:
+        """What is tried of each size and of the decay."""
+        return {name: getattr(self, name) for name in NAMES}
+
+    def _splits(self, rows: Rows, groups: Any) -> list[Split]:
         """Return the splits; each must leave two classes to learn."""
-        codes, weights = rows.codes, rows.weights
+        codes, weights, unit = rows.codes, rows.weights, rows.unit
         if isinstance(self.cv, str):
             splits = leave_one_out(codes, weights)
-            if rows.unit.per_row != 1 and splits[0].class_count.max() > MAX_LENGTH:
+            largest = splits[0].class_count.max()
+            if unit.per_row != 1 and largest > MAX_LENGTH:
                 msg = (
-                    f'cv="loo" with fractional weights takes classes of up to {MAX_LENGTH // rows.unit.per_row} rows. '
-                    f"Got {rows.unit.rows(splits[0].class_count.max()):.0f} instead. Use folds (cv=5)."
+                    f'cv="loo" with fractional weights takes classes of up to {MAX_LENGTH // unit.per_row} rows. '
+                    f"Got {unit.rows(largest):.0f} instead. Use folds (cv=5)."
                 )
                 raise ValueError(msg)
-            n_rows = np.bincount(codes if weights is None else codes[weights > 0])
+            n_rows = np.bincount(codes[weights > 0])
             fewest = np.count_nonzero(n_rows) - (n_rows == 1).any()
         else:
-            splits = fold_splits(check_cv(self.cv, y, classifier=True).split(X, y, groups), codes, weights)
+            cv = check_cv(self.cv, rows.labels, classifier=True)
+            splits = fold_splits(cv.split(rows.X, rows.labels, groups), codes, weights)
             fewest = min(np.count_nonzero(split.class_count) for split in splits)
         if fewest < 2:  # noqa: PLR2004
             msg = (
@@ -598,84 +532,78 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
             )
             raise MemoryError(msg)
 
-    def _search(
-        self, X: Features, y: Array, classes: Array, splits: list[Split], features: Encoder, rows: Rows
-    ) -> None:
+    def _search(self, rows: Rows, classes: Array, splits: list[Split], features: Encoder) -> None:
         """Score all settings, and set what was found."""
         seed, signs = resolve_seed(self.random_state), as_list(self.signed)
-        encodings = self._encodings(is_sparse=sparse.issparse(X))
-        ways, grids, named, hashers = [], [], [], []
-        weights = np.ones(len(y), np.int64) if rows.weights is None else rows.weights
-        for encoding in encodings:
-            shown = {"encoding": encoding} if self._names_encoding else {}
+        ways, grids, named = [], [], []
+        for encoding in self._encodings(is_sparse=sparse.issparse(rows.X)):
             wanted = self._wanted(encoding)
-            encoder_of = encoder_fitting(wanted, X, y, features, weights, rows.unit)
-            encoder = encoder_of(weights)
-            apart = None
-            if self._sees_labels(encoder, encoding):
-                apart = [encoder_of(split.weights(weights)) for split in splits]
-            readout = resolved_readout(self.readout, wanted, encoder)
+            encoders = rows.encoders(wanted, features, splits)
+            if len(encoders) > 1 and isinstance(self.cv, str):
+                msg = (
+                    f"encoding={encoding!r} weighs columns by the labels of all rows, so that a row which is held out "
+                    "by itself would be judged by weights that its own label has a part in. Use folds (cv=5), leave "
+                    "out relevance, or fit the encoding to other rows beforehand: Encoding(...).fit(X, y)."
+                )
+                raise ValueError(msg)
+            encoder, readout = encoders[0], resolved_readout(self.readout, wanted, encoders[0])
             is_text = resolved_readout(AUTO, wanted, encoder) == BAYES
-            grid = candidates(self._checked_grid(), encoder.n_features, encoder.n_outputs, readout, is_text=is_text)
+            grid = candidates(self._grid, encoder.n_features, encoder.n_outputs, readout, is_text=is_text)
             for sign in signs:
-                hash_rows = partial(winners_of, X, seed, bool(sign), self.n_jobs)
-                each: list[HashRows] | None = None if apart is None else [partial(hash_rows, own) for own in apart]
-                ways.append(Way(partial(hash_rows, encoder), each, readout))
-                hashers.append(partial(hasher_of, seed, bool(sign), encoder))
+                values = {"encoding": encoding, "signed": sign}
+                ways.append(Way(encoders, bool(sign), readout))
                 grids.append(grid)
-                named.append({**shown, "signed": sign} if isinstance(self.signed, list | tuple) else shown)
-        settings = with_ways(grids, named, len(signs))
-        class_weight = by_code(self.class_weight, classes)
-        score = make_scorer(self.scoring, X, y, classes, class_weight, rows.weights)
-        task = Task(rows, splits, score, seed, self.n_jobs, class_weight)
-        found = search(settings, ways, task, self._report, self.max_seconds)
+                named.append({name: values[name] for name in self._named_ways})
+        settings, class_weight = with_ways(grids, named, len(signs)), by_code(self.class_weight, classes)
+        score = make_scorer(self.scoring, rows.X, rows.labels, classes, class_weight, rows.weights)
+        search = Search(settings, ways, rows, splits, score, class_weight, seed, self.n_jobs)
+        found = search.run(self._report, self.max_seconds)
         best = settings[found.best]
-        counts = ClassCounts(classes, rows_by_class(rows.codes, rows.weights), found.counts, best.rho, rows.unit)
-        learned = Learned(hashers[best.way](best.m, best.s, best.rho), counts)
-        temperature = fitted_temperature(found.novelty, rows.codes, rows.weights)
-        self._set_found(settings, found, temperature, learned)
-
-    @property
-    def _names_encoding(self) -> bool:
-        """Whether settings say which encoding they have."""
-        return self._tries_all or isinstance(self.encoding, list | tuple)
-
-    def _sees_labels(self, encoder: Encoder, encoding: Any) -> bool:
-        """Return whether an encoding has been fitted to the labels of all rows; refuse it for leave-one-out."""
-        sees_labels = encoder.step(Relevance) is not None and not isinstance(encoding, Encoder)
-        if sees_labels and isinstance(self.cv, str):
-            msg = (
-                f"encoding={encoding!r} weighs columns by the labels of all rows, so that a row which is held out "
-                "by itself would be judged by weights that its own label has a part in. Use folds (cv=5), leave out "
-                "relevance, or fit the encoding to other rows beforehand: Encoding(...).fit(X, y)."
-            )
-            raise ValueError(msg)
-        return sees_labels
-
-    def _set_found(self, settings: list[Candidate], found: Found, temperature: float, learned: Learned) -> None:
-        """Set the attributes that users read."""
-        results = cv_results(settings, found.scores, found.fit_times, found.score_times)
-        params = settings[found.best].params
-        parameters = {"signed": self.signed, "encoding": self.encoding, **params}
-        best = FlyBloomClassifier(
+        class_count = rows_by_class(rows.codes, rows.weights)
+        learned = Learned(
+            ways[best.way].hasher(seed, best), ClassCounts(classes, class_count, found.counts, best.rho, rows.unit)
+        )
+        parameters = {"signed": self.signed, "encoding": self.encoding, **best.params}
+        model = FlyBloomClassifier(
             **parameters,
             class_weight=self.class_weight,
             scaling=self.scaling,
             readout=self.readout,
-            temperature=temperature,
-            random_state=learned.hasher.projection.seed,
+            temperature=fitted_temperature(found.novelty, rows.codes, rows.weights),
+            random_state=seed,
             n_jobs=self.n_jobs,
         ).with_learned(learned)
+        params = [setting.params for setting in settings]
+        self._set_found(params, found.best, model, found.scores, found.fit_times, found.score_times, found.novelty)
+
+    @property
+    def _named_ways(self) -> list[str]:
+        """Which of encoding and sign the settings name: those of which several may be tried."""
+        tried = (name for name in WAYS if isinstance(getattr(self, name), list | tuple))
+        return ["encoding", *tried] if self._tries_all else list(tried)
+
+    def _set_found(
+        self,
+        settings: list[dict[str, Any]],
+        best: int,
+        model: FlyBloomClassifier,
+        scores: Array,
+        fit_times: Array,
+        score_times: Array,
+        novelty: Novelty,
+    ) -> None:
+        """Set the attributes that users read."""
+        results = cv_results(settings, scores, fit_times, score_times)
         self.__dict__.update(  # at once, so that an interrupt leaves the last search or this one
-            n_splits_=found.scores.shape[1],
-            n_tried_=int((~np.isnan(found.fit_times)).sum()),
+            n_splits_=scores.shape[1],
+            n_tried_=int((~np.isnan(fit_times)).sum()),
             cv_results_=results,
-            best_index_=found.best,
-            best_params_=params,
-            best_score_=float(results["mean_test_score"][found.best]),
-            oof_novelty_=found.novelty,
-            temperature_=temperature,
-            best_estimator_=best,
+            best_index_=best,
+            best_params_=settings[best],
+            best_score_=float(results["mean_test_score"][best]),
+            oof_novelty_=novelty,
+            temperature_=model.temperature,
+            best_estimator_=model,
         )
 
     def to_parts(self) -> Parts:
@@ -688,14 +616,16 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         """
         self._require_hasher()
         inside, arrays = describe_inside(self.best_estimator_)
-        results = self.cv_results_
-        if any(isinstance(one, Encoder) for one in as_list(self.encoding)) and self._names_encoding:
-            msg = (
-                "A search among encodings that were fitted beforehand cannot be saved. Save its best_estimator_, or "
-                "give the encodings by words."
-            )
-            raise TypeError(msg)
-        settings = [{**setting, **self._numbered(setting)} for setting in results["params"]]
+        results, settings = self.cv_results_, self.cv_results_["params"]
+        if "encoding" in self._named_ways:  # files hold encodings once, among the parameters
+            if any(isinstance(one, Encoder) for one in as_list(self.encoding)):
+                msg = (
+                    "A search among encodings that were fitted beforehand cannot be saved. Save its best_estimator_, "
+                    "or give the encodings by words."
+                )
+                raise TypeError(msg)
+            encodings = self._encodings()
+            settings = [{**setting, "encoding": encodings.index(setting["encoding"])} for setting in settings]
         facts = {"inside": inside, "settings": settings, "best": self.best_index_}
         scores = np.column_stack([results[f"split{i}_test_score"] for i in range(self.n_splits_)])
         values = (scores, results["mean_fit_time"], results["mean_score_time"], self.oof_novelty_)
@@ -718,58 +648,35 @@ class FlyBloomClassifierCV(ShowsInside, ClassifierMixin, FlyEstimator):  # type:
         FlyBloomClassifierCV
             The search itself.
         """
-        own = {name: arrays[name] for name in SCORE_ARRAYS if name in arrays}
-        best_model = restore_inside(
-            facts.get("inside"), {name: arrays[name] for name in arrays if name not in own}, FlyBloomClassifier
-        )
-        if best_model.readout == FILTER:  # also of files from before there was any other
+        others = {name: arrays[name] for name in arrays if name not in SCORE_ARRAYS}
+        model = restore_inside(facts.get("inside"), others, FlyBloomClassifier)
+        if model.readout == FILTER:  # also of files from before there was any other
             self.readout = FILTER
-        settings, best = self._named(facts.get("settings")), facts.get("best")
-        with best_model.reading_learned() as learned:
-            n_classes = best_model.classes_.size
-            is_right = (
-                len(own) == len(SCORE_ARRAYS)
-                and isinstance(settings, list)
-                and all(set(setting) == self._names() for setting in settings)
-                and type(best) is int
-                and 0 <= best < len(settings)
-                and settings[best] == {name: getattr(best_model, name) for name in self._names()}  # which were checked
-                and own["cv_scores"].ndim == 2  # noqa: PLR2004
-                and all(own[name].shape[0] == len(settings) for name in SCORE_ARRAYS[:3])
-                and own["oof_novelty"].ndim == 2  # noqa: PLR2004
-                and own["oof_novelty"].shape[1] == n_classes
-            )
-            if not is_right:
-                msg = "its scores are not one for each setting and split"
-                raise ValueError(msg)
-            assert isinstance(settings, list)  # noqa: S101 - for mypy
-            assert isinstance(best, int)  # noqa: S101
-            scores, fit_times, score_times, novelty = (own[name] for name in SCORE_ARRAYS)
-            found = Found(scores, fit_times, score_times, best, novelty=novelty)
-            self._set_found(
-                [Candidate(setting, 0, 0, 0) for setting in settings], found, best_model.temperature, learned
-            )
+        settings, best = self._settings_of(facts.get("settings")), facts.get("best")
+        scores, fit_times, score_times, novelty = (arrays.get(name, np.empty(0)) for name in SCORE_ARRAYS)
+        if not (
+            type(best) is int
+            and 0 <= best < len(settings)
+            and settings[best] == {name: getattr(model, name) for name in settings[best]}  # which were checked
+            and scores.ndim == novelty.ndim == 2  # noqa: PLR2004
+            and len(scores) == len(fit_times) == len(score_times) == len(settings)
+            and novelty.shape[1] == model.classes_.size
+        ):
+            msg = "its scores are not one for each setting and split"
+            raise ValueError(msg)
+        self._set_found(settings, best, model, scores, fit_times, score_times, novelty)
         return self
 
-    def _names(self) -> set[str]:
-        """Return which parameters the settings have."""
-        own = {"encoding"} if self._names_encoding else set()
-        return {*NAMES, *own, *({"signed"} if isinstance(self.signed, list | tuple) else ())}
-
-    def _numbered(self, setting: dict[str, Any]) -> dict[str, int]:
-        """Return which of the encodings a setting has: files hold them once, among the parameters."""
-        return {"encoding": self._encodings().index(setting["encoding"])} if "encoding" in setting else {}
-
-    def _named(self, stored: Any) -> Any:
-        """Return settings of a file with their encodings; None where they can be none."""
-        encodings = self._encodings()
-        if not (isinstance(stored, list) and all(isinstance(setting, dict) for setting in stored)):
-            return None
-        if not self._names_encoding:
+    def _settings_of(self, stored: Any) -> list[dict[str, Any]]:
+        """Return the settings of a file, in which encodings have numbers; none where there can be none."""
+        names, of_number = {*NAMES, *self._named_ways}, dict(enumerate(self._encodings()))
+        if not (isinstance(stored, list) and all(isinstance(one, dict) and set(one) == names for one in stored)):
+            return []
+        if "encoding" not in names:
             return stored
-        if not all(type(at := setting.get("encoding")) is int and 0 <= at < len(encodings) for setting in stored):
-            return None
-        return [{**setting, "encoding": encodings[setting["encoding"]]} for setting in stored]
+        if not all(type(one["encoding"]) is int and one["encoding"] in of_number for one in stored):
+            return []
+        return [{**one, "encoding": of_number[one["encoding"]]} for one in stored]
 
     @property
     def classes_(self) -> Array:

@@ -24,8 +24,9 @@ from flybloom.core.readout.complement_bayes import Bayes, left_out_scores, tempe
 from flybloom.core.readout.linear import choose
 from flybloom.core.readout.weight_table import WeightTable, coarse, decay_table, step_bits, table_of_decays
 
-Score: TypeAlias = Callable[[Winners, Array, Array], None]  # of the winners of some rows, the rows, and where to write
+Write: TypeAlias = Callable[[Winners, Array, Array], None]  # winners of some rows, the rows, where their novelties go
 
+LANES = _kernels.cross_validate.LANES
 ROWS_AT_ONCE = 4096  # bounds the copy of winners that is counted
 VALUES_PER_ROW = 4096  # rows in a block of scores: few, so that their novelties stay in the cache
 
@@ -62,31 +63,27 @@ class Split(NamedTuple):
 
 def fold_splits(pairs: Iterable[tuple[Array, Array]], codes: Codes, weights: Weights | None = None) -> list[Split]:
     """Return the splits that pairs of training and test rows describe."""
+    weights = _ones(codes) if weights is None else weights
     splits, rows = [], np.arange(codes.size)
     for some, others in pairs:
         train, test = rows[some], rows[others]  # which may be masks
         left = np.bincount(train, minlength=codes.size)
         removed = np.flatnonzero(left != 1)
-        copies = 1 - left[removed]
-        if weights is not None:
-            left, copies = left * weights, copies * weights[removed]
-        splits.append(Split(test, removed, copies, rows_by_class(codes, left)))
+        splits.append(Split(test, removed, ((1 - left) * weights)[removed], rows_by_class(codes, left * weights)))
     return splits
-
-
-def rows_by_class(codes: Codes, weights: Weights | None) -> Array:
-    """Return the rows of each class, weights included."""
-    if weights is None:
-        return np.bincount(codes)
-    total = np.zeros(codes.max() + 1, np.int64)
-    np.add.at(total, codes, weights)
-    return total
 
 
 def leave_one_out(codes: Codes, weights: Weights | None = None) -> list[Split]:
     """Return one split that scores every row as if it alone had been left out."""
     nothing = np.empty(0, np.int64)
     return [Split(np.arange(codes.size), nothing, nothing, rows_by_class(codes, weights), leaves_itself=True)]
+
+
+def rows_by_class(codes: Codes, weights: Weights | None) -> Array:
+    """Return the rows of each class, weights included."""
+    total = np.zeros(codes.max() + 1, np.int64)
+    np.add.at(total, codes, 1 if weights is None else weights)
+    return total
 
 
 def most_rows(splits: list[Split], codes: Codes, weights: Weights | None = None) -> int:
@@ -132,13 +129,9 @@ class HeldOutCounts:
         unit: WeightUnit = WHOLE_ROWS,
         readout: str = "filter",
     ) -> None:
-        self.readout = readout
-        self.winners = winners
-        self.codes = codes
-        self.weights = weights
-        self.unit = unit
-        self.seed = seed
-        self.n_jobs = n_jobs
+        self.winners, self.codes, self.unit, self.readout = winners, codes, unit, readout
+        self.weights = _ones(codes) if weights is None else weights
+        self.seed, self.n_jobs = seed, n_jobs
         self.n_winners = 0
         self.class_count = rows_by_class(codes, weights)
         is_small = most_rows < 2**16  # the less the counts need, the more of them stay in the cache
@@ -148,9 +141,7 @@ class HeldOutCounts:
 
     def grow(self, n_winners: int) -> None:
         """Count the winners up to rho as well."""
-        n = self.codes.size
-        weights = np.ones(n, np.int64) if self.weights is None else self.weights
-        self._add(np.arange(n), weights, slice(self.n_winners, n_winners))
+        self._add(np.arange(self.codes.size), self.weights, slice(self.n_winners, n_winners))
         self.n_winners = n_winners
 
     @contextmanager
@@ -168,49 +159,100 @@ class HeldOutCounts:
 
         A `class_weight` that is a dict has codes for labels; "balanced" follows from the rows that are left.
         """
-        if self.readout == "bayes":
-            likeliest = self._by_bayes(split, class_weight).argmin(axis=1)
-            return np.broadcast_to(likeliest, (len(decays), split.test.size))
         codes = np.empty((len(decays), split.test.size), np.int64)
-        for chunk, score in self._scorers(split, decays, class_weight):
 
-            def decide(block: slice, chunk: list[int] = chunk, score: Score = score) -> None:
-                rows = split.test[block]
-                winners = np.ascontiguousarray(self.winners[rows, : self.n_winners])
-                novelty = np.empty((len(chunk), rows.size, self.class_count.size))
-                score(winners, rows, novelty)
-                for at, of_decay in zip(chunk, novelty, strict=True):
-                    codes[at, block] = choose(-of_decay, winners, self.seed)
+        def decide(at: int, block: slice, winners: Winners, novelty: Novelty) -> None:
+            codes[at, block] = choose(-novelty, winners, self.seed)
 
-            for_each_block(decide, split.test.size, VALUES_PER_ROW, self.n_jobs)
+        self._score(split, decays, class_weight, decide)
         return codes
 
     def novelty(self, split: Split, decay: float, class_weight: ClassWeight = None) -> Novelty:
         """Return the novelty of each test row to each class, infinite if it has no rows; call inside `without`."""
+        result = np.empty((split.test.size, self.class_count.size))
+
+        def keep(_: int, block: slice, __: Winners, novelty: Novelty) -> None:
+            result[block] = novelty
+
+        self._score(split, [decay], class_weight, keep)
+        return result
+
+    def _score(
+        self, split: Split, decays: Sequence[float], class_weight: ClassWeight, use: Callable[..., None]
+    ) -> None:
+        """Hand the novelty of each block of test rows to `use`, for each decay, with its position and the winners."""
+        for some, write in self._writers(split, decays, class_weight):
+
+            def work(block: slice, some: Sequence[int] = some, write: Write = write) -> None:
+                rows = split.test[block]
+                winners = np.ascontiguousarray(self.winners[rows, : self.n_winners])
+                novelty = np.empty((len(some), rows.size, self.class_count.size))
+                write(winners, rows, novelty)
+                for at, of_decay in zip(some, novelty, strict=True):
+                    use(at, block, winners, of_decay)
+
+            for_each_block(work, split.test.size, VALUES_PER_ROW, self.n_jobs)
+
+    def _writers(
+        self, split: Split, decays: Sequence[float], class_weight: ClassWeight
+    ) -> Iterator[tuple[Sequence[int], Write]]:
+        """Give positions of up to 8 decays that are scored together, and what writes the novelty of some test rows.
+
+        Where weights are fractions, counts are so large that they are read in steps, as a model reads them.
+        """
         if self.readout == "bayes":
-            return self._by_bayes(split, class_weight)
-        novelty = np.empty((split.test.size, self.class_count.size))
-        ((_, score),) = self._scorers(split, [decay], class_weight)
+            yield range(len(decays)), self._bayes_writer(split, class_weight)
+            return
+        weights = class_weights(class_weight, np.arange(self.class_count.size), split.class_count)
+        most, of_count = int(split.class_count.max()), [self.unit.per_count(decay) for decay in decays]
+        bits = [0 if split.leaves_itself else step_bits(decay, most, weights) for decay in of_count]
+        for own in sorted(set(bits)):
+            together = [at for at, of_decay in enumerate(bits) if of_decay == own]
+            for begin in range(0, len(together), LANES):
+                some = together[begin : begin + LANES]
+                yield some, self._filter_writer(split, [of_count[at] for at in some], class_weight, own)
 
-        def work(block: slice) -> None:
-            rows = split.test[block]
-            score(np.ascontiguousarray(self.winners[rows, : self.n_winners]), rows, novelty[None, block])
+    def _filter_writer(self, split: Split, decays: Sequence[float], class_weight: ClassWeight, bits: int) -> Write:
+        """Return what writes the novelty of some test rows for up to 8 decays of one count."""
+        counts, class_count = coarse(self.counts, bits), split.class_count >> bits
+        if class_weight is None:
+            tables = _weight_tables(decays, class_count, counts, bits)
 
-        for_each_block(work, split.test.size, VALUES_PER_ROW, self.n_jobs)
-        return novelty
+            def write(winners: Winners, rows: Array, out: Array) -> None:
+                leaves = self._leaves(split, rows)
+                _kernels.cross_validate.cross_validated_novelty(
+                    winners, counts, self.codes[rows], leaves, split.class_count, tables, out
+                )
 
-    def _by_bayes(self, split: Split, class_weight: ClassWeight) -> Novelty:
-        """Return minus the score of each test row for each class, infinite if it has no rows."""
+            return write
+
+        @cache
+        def tables_without(weight: int) -> WeightTable:
+            known = np.arange(self.class_count.size)
+            weights: Any = left_out_weights(class_weight, known, split.class_count, weight)
+            return table_of_decays(decays, class_count, weights[: 3 if weight else 1] * float(1 << bits))
+
+        def write_by_class(winners: Winners, rows: Array, out: Array) -> None:
+            leaves, codes = self._leaves(split, rows), self.codes[rows]
+            for weight in np.unique(leaves).tolist():  # class weights follow from what is left
+                some = np.flatnonzero(leaves == weight)
+                part = np.empty((out.shape[0], some.size, out.shape[2]))
+                _kernels.class_weights.cross_validated_novelty_by_class(
+                    winners[some], counts, codes[some], leaves[some], split.class_count, *tables_without(weight), part
+                )
+                out[:, some] = part
+
+        return write_by_class
+
+    def _bayes_writer(self, split: Split, class_weight: ClassWeight) -> Write:
+        """Return what writes minus the scores of some test rows, the same for every decay."""
         classes = np.arange(self.class_count.size)
         counts = ClassCounts(classes, split.class_count, self.counts, self.n_winners, self.unit)
         n_lookups = 0 if split.leaves_itself else split.test.size * self.n_winners
         read_out = Bayes(counts, class_weight).read_out(self.seed, n_lookups)
         unit = temperature_unit(self.n_winners)
-        novelty = np.empty((split.test.size, classes.size))
 
-        def work(block: slice) -> None:
-            rows = split.test[block]
-            winners = np.ascontiguousarray(self.winners[rows, : self.n_winners])
+        def write(winners: Winners, rows: Array, out: Array) -> None:
             left = np.repeat(split.class_count[None], rows.size, axis=0)
             if split.leaves_itself:
                 codes, leaves = self.codes[rows], self._leaves(split, rows)
@@ -218,76 +260,13 @@ class HeldOutCounts:
                 scores = left_out_scores(counts, class_weight, winners, codes, leaves)
             else:
                 scores = read_out.scores(winners)
-            novelty[block] = np.where(left > 0, scores / -unit, np.inf)
-
-        for_each_block(work, split.test.size, VALUES_PER_ROW, self.n_jobs)
-        return novelty
-
-    def _scorers(
-        self, split: Split, decays: Sequence[float], class_weight: ClassWeight
-    ) -> Iterator[tuple[list[int], Score]]:
-        """Give positions of up to 8 decays that are scored together, and what writes the novelty of some test rows.
-
-        Where weights are fractions, counts are so large that they are read in steps, as a model reads them.
-        """
-        weights = class_weights(class_weight, np.arange(self.class_count.size), split.class_count)
-        most, of_count = int(split.class_count.max()), [self.unit.per_count(decay) for decay in decays]
-        steps: dict[int, list[int]] = {}
-        for at, decay in enumerate(of_count):
-            bits = 0 if split.leaves_itself else step_bits(decay, most, weights)
-            steps.setdefault(bits, []).append(at)
-        lanes = _kernels.cross_validate.LANES
-        for bits, together in steps.items():
-            for begin in range(0, len(together), lanes):
-                chunk = together[begin : begin + lanes]
-                some = [of_count[at] for at in chunk]
-                if split.leaves_itself and weights is not None:
-                    yield chunk, self._left_out_scorer(split, some, class_weight)
-                else:
-                    yield chunk, self._scorer(split, some, weights, bits)
-
-    def _scorer(self, split: Split, decays: Sequence[float], weights: Array | None, bits: int) -> Score:
-        """Return what writes the novelty of some test rows for up to 8 decays of one count."""
-        counts, class_count = coarse(self.counts, bits), split.class_count >> bits
-        score = _kernels.class_weights.cross_validated_novelty_by_class
-        tables: tuple[Array, ...]
-        if weights is None:
-            score = _kernels.cross_validate.cross_validated_novelty
-            tables = (_weight_tables(decays, class_count, counts, bits),)
-        else:
-            tables = table_of_decays(decays, class_count, weights[None] * float(1 << bits))
-
-        def write(winners: Winners, rows: Array, out: Array) -> None:
-            score(winners, counts, self.codes[rows], self._leaves(split, rows), split.class_count, *tables, out)
-
-        return write
-
-    def _left_out_scorer(self, split: Split, decays: Sequence[float], class_weight: ClassWeight) -> Score:
-        """Return the same for rows that are left out by themselves: class weights follow from what is left."""
-
-        @cache
-        def tables(weight: int) -> WeightTable:
-            known = np.arange(self.class_count.size)
-            weights: Any = left_out_weights(class_weight, known, split.class_count, weight)
-            return table_of_decays(decays, split.class_count, weights)
-
-        def write(winners: Winners, rows: Array, out: Array) -> None:
-            leaves, codes = self._leaves(split, rows), self.codes[rows]
-            for weight in np.unique(leaves).tolist():
-                some = np.flatnonzero(leaves == weight)
-                part = np.empty((out.shape[0], some.size, out.shape[2]))
-                _kernels.class_weights.cross_validated_novelty_by_class(
-                    winners[some], self.counts, codes[some], leaves[some], split.class_count, *tables(weight), part
-                )
-                out[:, some] = part
+            out[:] = np.where(left > 0, scores / -unit, np.inf)
 
         return write
 
     def _leaves(self, split: Split, rows: Array) -> Weights:
         """Return how much of each row is left out while it is scored."""
-        if not split.leaves_itself:
-            return np.zeros(rows.size, np.int64)
-        return np.ones(rows.size, np.int64) if self.weights is None else self.weights[rows]
+        return self.weights[rows] if split.leaves_itself else np.zeros(rows.size, np.int64)
 
     def _add(self, rows: Array, copies: Weights, columns: slice) -> None:
         """Count some of the winners of some rows."""
@@ -299,12 +278,17 @@ class HeldOutCounts:
             )
 
 
+def _ones(codes: Codes) -> Weights:
+    """Return the weights of rows that count as one each."""
+    return np.ones(codes.size, np.int64)
+
+
 def _weight_tables(decays: Sequence[float], class_count: Array, counts: CountTable, bits: int) -> Array:
     """Return the weights by count, a column for each of up to 8 decays; no count exceeds the rows of its class."""
     most = int(class_count.max()) + 1
     columns = [decay_table(decay, most, bits) for decay in decays]
     is_small = counts.itemsize == 2  # noqa: PLR2004  # the kernel then relies on a row for each count
-    tables = np.zeros((most if is_small else max(column.size for column in columns), _kernels.cross_validate.LANES))
+    tables = np.zeros((most if is_small else max(column.size for column in columns), LANES))
     for lane, column in enumerate(columns):
         tables[: column.size, lane] = column
         tables[column.size :, lane] = column[-1]  # a table ends early where its weights no longer change

@@ -1,14 +1,131 @@
-"""What a search found, in the form that users of scikit-learn's GridSearchCV know."""
+"""From held-out counts to the scores of settings, and to the table of these that users of GridSearchCV know."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from inspect import Parameter, signature
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import check_scoring
 
-from flybloom._internal.typing import Array
-from flybloom.estimators.tuning.grids import Candidate
+from flybloom._internal.scores import mean_recall
+from flybloom._internal.typing import Array, Features, Novelty, Weights
+from flybloom.core.readout.class_weight import ClassWeight
+from flybloom.estimators.classifier import FlyBloomClassifier
+from flybloom.estimators.scores import LinearScores, probabilities
+from flybloom.estimators.tuning.held_out import HeldOutCounts, Split
+
+Scorer: TypeAlias = Callable[[HeldOutCounts, Split, Sequence[float]], list[float]]  # one for each decay
+
+USUAL_TEMPERATURE = FlyBloomClassifier().temperature
+
+
+class HeldOutAnswers(LinearScores, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that has its answers from elsewhere, for the rows in question and no others.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels.
+    novelties : callable
+        Gives the novelty of each row to each class; nothing is computed before it is asked.
+    labels : callable or None, default=None
+        Gives the label of each row.
+    temperature : float, default=0.1
+        What novelties are divided by before the softmax.
+    """
+
+    def __init__(
+        self,
+        classes: Array,
+        novelties: Callable[[], Novelty],
+        labels: Callable[[], Array] | None = None,
+        temperature: float = USUAL_TEMPERATURE,
+    ) -> None:
+        self.classes_, self.novelties, self.labels, self.temperature = classes, novelties, labels, temperature
+
+    def novelty(self, X: Any) -> Novelty:  # noqa: ARG002
+        """Return the novelties."""
+        return self.novelties()
+
+    def decision_scores(self, X: Any) -> Array:  # noqa: ARG002
+        """Return minus the novelties."""
+        return -self.novelties()
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the softmax of these over the temperature."""
+        return probabilities(self.decision_scores(X), self.temperature)
+
+    def predict(self, X: Any) -> Array:  # noqa: ARG002
+        """Return the labels."""
+        assert self.labels is not None  # noqa: S101 - asked by scorers only, who give them
+        return self.labels()
+
+
+def make_scorer(
+    scoring: Any, X: Features, y: Array, classes: Array, class_weight: ClassWeight, weights: Weights
+) -> Scorer:
+    """Return what scores the test rows of a split for several decays; call it inside `HeldOutCounts.without`.
+
+    A test row counts as much as it would if it were learned.
+    """
+    if scoring is None or scoring == "accuracy":
+        return partial(_accuracy, class_weight=class_weight)
+    if scoring == "balanced_accuracy":
+        return partial(_balanced_accuracy, class_weight=class_weight)
+    scorer = check_scoring(FlyBloomClassifier(), scoring=scoring)
+    takes_weights = (weights != 1).any() and _takes_weights(scorer)
+
+    def score(held_out: HeldOutCounts, split: Split, decays: Sequence[float]) -> list[float]:
+        rows, labels = (X, y) if split.leaves_itself else (X[split.test], y[split.test])
+        weighed = {"sample_weight": weights[split.test]} if takes_weights else {}
+        is_known = split.class_count > 0
+
+        @cache
+        def predicted() -> Array:  # for all decays together
+            return np.asarray(classes[held_out.predict(split, decays, class_weight)])
+
+        def novelty(decay: float) -> Novelty:
+            return np.compress(is_known, held_out.novelty(split, decay, class_weight), axis=1)
+
+        return [
+            float(scorer(answers, rows, labels, **weighed))
+            for at, decay in enumerate(decays)
+            for answers in [HeldOutAnswers(classes[is_known], partial(novelty, decay), lambda at=at: predicted()[at])]  # type: ignore[misc]
+        ]
+
+    return score
+
+
+def _accuracy(
+    held_out: HeldOutCounts, split: Split, decays: Sequence[float], *, class_weight: ClassWeight
+) -> list[float]:
+    """Return the share of the rows that are right."""
+    is_right = held_out.predict(split, decays, class_weight) == held_out.codes[split.test]
+    weights = held_out.weights[split.test]
+    return [int(weight) / max(1, int(weights.sum())) for weight in is_right @ weights]
+
+
+def _balanced_accuracy(
+    held_out: HeldOutCounts, split: Split, decays: Sequence[float], *, class_weight: ClassWeight
+) -> list[float]:
+    """Return the mean over the classes of the share of their rows that are right."""
+    codes, weights = held_out.codes[split.test], held_out.weights[split.test]
+    n_rows = np.bincount(codes, weights)
+    return [
+        mean_recall(np.bincount(codes, (predicted == codes) * weights), n_rows)
+        for predicted in held_out.predict(split, decays, class_weight)
+    ]
+
+
+def _takes_weights(scorer: Any) -> bool:
+    """Return whether a scorer weighs rows; a function of three arguments counts each once."""
+    parameters = signature(scorer).parameters
+    return "sample_weight" in parameters or any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
 
 
 def mean_scores(scores: Array) -> Array:
@@ -23,20 +140,19 @@ def best_index(scores: Array) -> int:
     return int(np.argmax(np.where(np.isnan(means), -np.inf, means)))
 
 
-def cv_results(candidates: list[Candidate], scores: Array, fit_times: Array, score_times: Array) -> dict[str, Any]:
+def cv_results(params: list[dict[str, Any]], scores: Array, fit_times: Array, score_times: Array) -> dict[str, Any]:
     """Return the table of all settings.
 
     Parameters
     ----------
-    candidates : list of Candidate
+    params : list of dict
         The settings.
-    scores : ndarray of shape (n_candidates, n_splits)
+    scores : ndarray of shape (n_settings, n_splits)
         Their scores.
-    fit_times, score_times : ndarray of shape (n_candidates,)
+    fit_times, score_times : ndarray of shape (n_settings,)
         Seconds for each split; a share of what settings have in common.
     """
-    params = [candidate.params for candidate in candidates]
-    nothing = np.zeros(len(candidates))
+    nothing = np.zeros(len(params))
     means = mean_scores(scores)
     lowest = np.nanmin(means, initial=0.0) - 1
     return {

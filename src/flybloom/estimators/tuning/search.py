@@ -1,30 +1,80 @@
-"""The one pass: hash once for each encoding and pair of sizes, then read every other setting off the counts."""
+"""The loop over settings: rows are hashed once for each encoding and pair of sizes, the rest is read off the counts."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Weights, Winners
+from flybloom._internal.typing import Array, Codes, CountTable, Features, Novelty, Weights
 from flybloom.core.counts.columns import count_dtype
-from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit
+from flybloom.core.counts.weight_unit import WeightUnit
+from flybloom.core.encoding.choice import Auto, Wanted, fitted_encoder
+from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.encoding import Encoding, Fitting
+from flybloom.core.encoding.relevance import Relevance
+from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.class_weight import ClassWeight
+from flybloom.core.sketch import Sketch
 from flybloom.estimators.tuning.grids import Candidate
-from flybloom.estimators.tuning.held_out import HeldOutCounts, Split, most_rows
-from flybloom.estimators.tuning.results import best_index, mean_scores
-from flybloom.estimators.tuning.split_scores import Scorer
-
-HashRows: TypeAlias = Callable[[int, int, int], Winners]  # the winners for m, s and rho
-Report: TypeAlias = Callable[[int, int], None]  # how many of how many settings are done
+from flybloom.estimators.tuning.held_out import HeldOutCounts, Split, most_rows, rows_by_class
+from flybloom.estimators.tuning.results import Scorer, best_index, mean_scores
 
 
-def _nothing() -> Array:
-    """Return an array without room."""
-    return np.empty((0, 0))
+class Rows(NamedTuple):
+    """The rows of a search, checked."""
+
+    X: Features
+    labels: Array
+    codes: Codes  # the class of each
+    weights: Weights
+    unit: WeightUnit  # what the weights are counted in
+
+    def encoders(self, wanted: Wanted, features: Encoder, splits: list[Split]) -> list[Encoder]:
+        """Return the encoder fitted to all rows; where labels have a part in it, also one to the rows of each split.
+
+        The columns of a table and the choice of "auto" are those of all rows, so that all encoders have the same.
+        """
+
+        def sample(weights: Weights) -> Any:
+            return Sketch.of(self.X, self.labels, weights).sample(self.unit.per_row)
+
+        every_row = sample(self.weights)
+        if not isinstance(wanted, Encoder):
+            fitting = Fitting.of(features, every_row, wanted.max_categories)
+            if isinstance(wanted, Auto):
+                assert fitting.sample is not None  # noqa: S101 - there are rows
+                wanted = wanted.choose(features.kinds is not None, fitting.sample)
+            features = fitting.encoder
+        encoder = fitted_encoder(wanted, features, every_row)
+        if isinstance(wanted, Encoding) and encoder.step(Relevance) is not None:
+            parts = (sample(split.weights(self.weights)) for split in splits)
+            return [encoder, *(fitted_encoder(wanted, features, part) for part in parts)]
+        return [encoder]
+
+
+class Way(NamedTuple):
+    """One encoding and one kind of connections: how rows are hashed, and how their counts are read."""
+
+    encoders: list[Encoder]  # of all rows, and perhaps of those that each split learns
+    signed: bool
+    readout: str
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether all splits have the same encoder."""
+        return len(self.encoders) == 1
+
+    def parts(self, n_splits: int) -> list[tuple[int, Sequence[int]]]:
+        """Return which encoder the splits at which places have."""
+        return [(0, range(n_splits))] if self.is_shared else [(i + 1, [i]) for i in range(n_splits)]
+
+    def hasher(self, seed: int, setting: Candidate, at: int = 0) -> Hasher:
+        """Return how rows are hashed with the sizes of a setting, by one of the encoders."""
+        return Hasher.of(self.encoders[at], seed, setting[1:4], signed=self.signed)
 
 
 @dataclass
@@ -49,90 +99,118 @@ class Found:
     fit_times: Array
     score_times: Array
     best: int = -1
-    counts: CountTable = field(default_factory=_nothing)
-    novelty: Novelty = field(default_factory=_nothing)
-
-
-class Way(NamedTuple):
-    """One encoding and one kind of connections: how rows are hashed."""
-
-    hash_rows: HashRows
-    apart: list[HashRows] | None = None  # for each split, where each has an encoding of its own
-    readout: str = "filter"
-
-
-class Rows(NamedTuple):
-    """What is known of all rows but their features."""
-
-    codes: Codes
-    weights: Weights | None = None  # how much each counts; None for 1
-    unit: WeightUnit = WHOLE_ROWS
+    counts: CountTable = field(default_factory=lambda: np.empty((0, 0)))
+    novelty: Novelty = field(default_factory=lambda: np.empty((0, 0)))
 
 
 @dataclass(frozen=True)
-class Task:
-    """What all settings have in common.
+class Search:
+    """A search among settings.
 
     Parameters
     ----------
+    settings : list of Candidate
+        What is tried.
+    ways : list of Way
+        How each of them hashes rows.
     rows : Rows
-        Classes and weights.
+        All rows.
     splits : list of Split
         What is held out.
     score : callable
         Scores a split for several decays.
-    seed : int
-        Seed of the choice between classes that tie.
-    n_jobs : int or None
-        Number of threads.
     class_weight : "balanced", dict or None
         How much each class counts, by code.
-    readout : {"filter", "bayes"}
-        How counts are read.
+    seed : int
+        Seed of the connections, and of the choice between classes that tie.
+    n_jobs : int or None
+        Number of threads.
     """
 
+    settings: list[Candidate]
+    ways: list[Way]
     rows: Rows
     splits: list[Split]
     score: Scorer
+    class_weight: ClassWeight
     seed: int
     n_jobs: int | None
-    class_weight: ClassWeight = None
-    readout: str = "filter"
 
+    def run(self, report: Callable[[int, int], None], max_seconds: float | None = None) -> Found:
+        """Score every setting on every split; keep the counts and the held-out novelties of the best one.
 
-def search(
-    settings: list[Candidate], ways: list[Way], task: Task, report: Report, max_seconds: float | None = None
-) -> Found:
-    """Score every setting on every split; keep the counts and the held-out novelties of the best one.
+        Before each hash but the first it is looked at the clock: what is not tried by then has no score. It is reported
+        how many of how many settings are done.
+        """
+        n, start, n_done = len(self.settings), time.perf_counter(), 0
+        found = Found(np.full((n, len(self.splits)), np.nan), np.full(n, np.nan), np.full(n, np.nan))
+        for group in in_order(self.settings, found.scores):
+            if n_done and max_seconds is not None and time.perf_counter() - start >= max_seconds:
+                break
+            self._score(group, found)
+            n_done += len(group)
+            report(n_done, n)
+        best = self.settings[found.best]
+        if not self.ways[best.way].is_shared:
+            each = ((self._hashed([best], at + 1), [split]) for at, split in enumerate(self.splits))
+            found.novelty = self._held_out_novelty(each, best)
+            whole = self._hashed([best])
+            whole.grow(best.rho)
+            found.counts = whole.counts
+        rows = rows_by_class(self.rows.codes, self.rows.weights)
+        found.counts = found.counts.astype(count_dtype(rows))
+        return found
 
-    Before each hash but the first it is looked at the clock: what is not tried by then has no score.
-    """
-    n, start = len(settings), time.perf_counter()
-    found = Found(np.full((n, len(task.splits)), np.nan), np.full(n, np.nan), np.full(n, np.nan))
-    n_done = 0
-    for group in in_order(settings, found.scores):
-        if n_done and max_seconds is not None and time.perf_counter() - start >= max_seconds:
-            break
-        way, some = ways[settings[group[0]].way], [settings[at] for at in group]
-        task = replace(task, readout=way.readout)
-        if way.apart is None:
-            part = search_hash(some, task, way.hash_rows)
-        else:
-            each = [search_hash(some, _of_split(task, i), hashed) for i, hashed in enumerate(way.apart)]
-            part = _side_by_side(each)
-        found.scores[group] = part.scores
-        found.fit_times[group], found.score_times[group] = part.fit_times, part.score_times
-        best = best_index(found.scores)
-        if best in group:
-            found.best, found.counts, found.novelty = best, part.counts, part.novelty
-        n_done += len(group)
-        report(n_done, n)
-    way, best_one = ways[settings[found.best].way], [settings[found.best]]
-    task = replace(task, readout=way.readout)
-    if way.apart is not None:
-        found.novelty = _novelty_apart(best_one, way.apart, task)
-        found.counts = search_hash(best_one, _of_split(task, 0), way.hash_rows).counts
-    return found
+    def _score(self, group: list[int], found: Found) -> None:
+        """Score settings that share a hash."""
+        way = self.ways[self.settings[group[0]].way]
+        found.fit_times[group] = found.score_times[group] = 0.0
+        for at, places in way.parts(len(self.splits)):
+            start = time.perf_counter()
+            held_out = self._hashed([self.settings[i] for i in group], at)
+            to_hash = (time.perf_counter() - start) / len(group)
+            for rho, same in sorted(_grouped(group, lambda i: self.settings[i].rho).items()):
+                start = time.perf_counter()
+                held_out.grow(rho)
+                counted = time.perf_counter()
+                decays = [self.settings[i].params["decay"] for i in same]
+                for place in places:
+                    with held_out.without(self.splits[place]):
+                        found.scores[same, place] = self.score(held_out, self.splits[place], decays)
+                found.fit_times[same] += (to_hash + (counted - start) / len(same)) / len(self.splits)
+                found.score_times[same] += (time.perf_counter() - counted) / len(same) / len(self.splits)
+                best = best_index(found.scores)
+                if best in same:
+                    found.best = best
+                    if way.is_shared:
+                        found.counts = found.novelty = np.empty((0, 0))  # makes room first
+                        found.novelty = self._held_out_novelty([(held_out, self.splits)], self.settings[best])
+                        found.counts = held_out.counts.copy()
+            del held_out  # before the next one needs the room
+
+    def _hashed(self, settings: list[Candidate], at: int = 0) -> HeldOutCounts:
+        """Return counts that can grow to the winners of all these settings, which share a hash; `at` is the encoder."""
+        rows, way, largest = self.rows, self.ways[settings[0].way], max(settings, key=lambda setting: setting.rho)
+        winners = way.hasher(self.seed, largest, at).winners(rows.X, self.n_jobs, ranked=True)
+        most = most_rows(self.splits, rows.codes, rows.weights)
+        return HeldOutCounts(
+            winners, rows.codes, largest.m, most, self.seed, self.n_jobs, rows.weights, rows.unit, way.readout
+        )
+
+    def _held_out_novelty(self, each: Iterable[tuple[HeldOutCounts, list[Split]]], setting: Candidate) -> Novelty:
+        """Return the novelty of each row where it is tested: the mean over splits, NaN if there are none."""
+        rows = self.rows
+        total, n_tests = np.zeros((rows.codes.size, rows.codes.max() + 1)), np.zeros(rows.codes.size)
+        for held_out, splits in each:
+            held_out.grow(setting.rho)
+            for split in splits:
+                with held_out.without(split):
+                    np.add.at(total, split.test, held_out.novelty(split, setting.params["decay"], self.class_weight))
+                np.add.at(n_tests, split.test, 1)
+            del held_out  # before the next one needs the room
+        with np.errstate(invalid="ignore"):  # rows that no split tests become NaN
+            total /= n_tests[:, None]
+        return total
 
 
 def in_order(settings: list[Candidate], scores: Array) -> Iterator[list[int]]:
@@ -158,127 +236,9 @@ def in_order(settings: list[Candidate], scores: Array) -> Iterator[list[int]]:
         yield hashes[key]
 
 
-def search_hash(settings: list[Candidate], task: Task, hash_rows: HashRows) -> Found:
-    """Score settings that share a hash; keep the counts and the held-out novelties of the best of them."""
-    splits = task.splits
-    found = Found(np.full((len(settings), len(splits)), np.nan), np.zeros(len(settings)), np.zeros(len(settings)))
-    rows, seed, n_jobs = task.rows, task.seed, task.n_jobs
-    read = read_off(settings, splits, rows.codes, hash_rows, seed, n_jobs, *rows[1:], task.readout)
-    for group, held_out, seconds in read:
-        decays = [settings[at].params["decay"] for at in group]
-        found.fit_times[group] = seconds / len(splits)
-        start = time.perf_counter()
-        for i, split in enumerate(splits):
-            with held_out.without(split):
-                found.scores[group, i] = task.score(held_out, split, decays)
-        found.score_times[group] = (time.perf_counter() - start) / len(group) / len(splits)
-        best = best_index(found.scores)
-        if best in group:
-            found.best, found.counts, found.novelty = best, _nothing(), _nothing()  # makes room first
-            found.novelty = _held_out_novelty(held_out, splits, settings[best].params["decay"], task.class_weight)
-            found.counts = held_out.counts.astype(count_dtype(held_out.class_count))
-        del held_out  # before the next one needs the room
-    return found
-
-
-def read_off(
-    settings: list[Candidate],
-    splits: list[Split],
-    codes: Codes,
-    hash_rows: HashRows,
-    seed: int,
-    n_jobs: int | None,
-    weights: Weights | None = None,
-    unit: WeightUnit = WHOLE_ROWS,
-    readout: str = "filter",
-) -> Iterator[tuple[list[int], HeldOutCounts, float]]:
-    """Hash once for each pair of m and s, and give the counts of each rho.
-
-    Parameters
-    ----------
-    settings : list of Candidate
-        What is tried.
-    splits : list of Split
-        What is held out.
-    codes : ndarray of shape (n,)
-        The class of each row.
-    hash_rows : callable
-        Gives the winners for m, s and rho.
-    seed : int
-        Seed of the choice between classes that tie.
-    n_jobs : int or None
-        Number of threads.
-    weights : ndarray of shape (n,) or None, default=None
-        How much each row counts.
-    unit : WeightUnit
-        What the weights are counted in.
-    readout : {"filter", "bayes"}, default="filter"
-        How counts are read.
-
-    Yields
-    ------
-    tuple
-        Positions of settings that differ in nothing but what is read off; the counts that they are read off, valid
-        until the next step; and the seconds that each of them took to hash and count.
-    """
-    pairs = _grouped(range(len(settings)), lambda at: (settings[at].m, settings[at].s))
-    for (m, s), pair in sorted(pairs.items(), reverse=True):  # the largest, which are often the best, first
-        start = time.perf_counter()
-        winners = hash_rows(m, s, max(settings[at].rho for at in pair))
-        to_hash = (time.perf_counter() - start) / len(pair)
-        most = most_rows(splits, codes, weights)
-        held_out = HeldOutCounts(winners, codes, m, most, seed, n_jobs, weights, unit, readout)
-        for rho, group in sorted(_grouped(pair, lambda at: settings[at].rho).items()):
-            start = time.perf_counter()
-            held_out.grow(rho)
-            yield group, held_out, to_hash + (time.perf_counter() - start) / len(group)
-        del winners, held_out
-
-
-def _of_split(task: Task, at: int) -> Task:
-    """Return the task of one split alone."""
-    return replace(task, splits=task.splits[at : at + 1])
-
-
-def _side_by_side(apart: list[Found]) -> Found:
-    """Return the scores of all splits, each of which hashed all rows in its own way."""
-    return Found(
-        np.hstack([each.scores for each in apart]),
-        np.mean([each.fit_times for each in apart], axis=0),
-        np.mean([each.score_times for each in apart], axis=0),
-    )
-
-
-def _novelty_apart(best: list[Candidate], hashes: list[HashRows], task: Task) -> Novelty:
-    """Return the held-out novelty of a setting whose splits hash rows each in its own way."""
-    total, n_tests = np.zeros((0, 0)), np.zeros(0)
-    for i, (split, hashed) in enumerate(zip(task.splits, hashes, strict=True)):
-        novelty = search_hash(best, _of_split(task, i), hashed).novelty
-        if not i:
-            total, n_tests = np.zeros(novelty.shape), np.zeros(len(novelty))
-        tested = np.unique(split.test)
-        total[tested] += novelty[tested]
-        n_tests[tested] += 1
-    with np.errstate(invalid="ignore"):  # rows that no split tests become NaN
-        mean: Novelty = total / n_tests[:, None]
-    return mean
-
-
 def _grouped(positions: Iterable[int], key: Callable[[int], Any]) -> dict[Any, list[int]]:
     """Return which positions have which key, in the order in which they come."""
     groups: dict[Any, list[int]] = {}
     for at in positions:
         groups.setdefault(key(at), []).append(at)
     return groups
-
-
-def _held_out_novelty(held_out: HeldOutCounts, splits: list[Split], decay: float, class_weight: ClassWeight) -> Novelty:
-    """Return the novelty of each row where it is tested: the mean over splits, NaN if there are none."""
-    total, n_tests = np.zeros((held_out.codes.size, held_out.class_count.size)), np.zeros(held_out.codes.size)
-    for split in splits:
-        with held_out.without(split):
-            np.add.at(total, split.test, held_out.novelty(split, decay, class_weight))
-        np.add.at(n_tests, split.test, 1)
-    with np.errstate(invalid="ignore"):  # rows that no split tests become NaN
-        total /= n_tests[:, None]
-    return total

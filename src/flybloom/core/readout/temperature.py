@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say: the temperature of least log-loss, and how to measure calibration."""
+"""Probabilities that mean what they say: the temperature of least log-loss."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import softmax
 
-from flybloom._internal.scores import N_BINS, reliability
-from flybloom._internal.typing import Array, Codes, Novelty, Weights
+from flybloom._internal.typing import Codes, Novelty, Weights
 
 MIN_TEMPERATURE, MAX_TEMPERATURE = 1e-4, 1e4
 
@@ -39,7 +38,7 @@ def fitted_temperature(novelty: Novelty, codes: Codes, weights: Weights | None =
     Examples
     --------
     >>> import numpy as np
-    >>> from flybloom.estimators.tuning.calibration import fitted_temperature
+    >>> from flybloom.core.readout.temperature import fitted_temperature
     >>> novelty = np.array([[0.2, 0.6], [0.2, 0.6], [0.2, 0.6], [0.2, 0.6]])
     >>> fitted_temperature(novelty, np.array([0, 0, 0, 1]))  # three of four are right: exp(0.4 / T) = 3
     0.3641
@@ -61,36 +60,3 @@ def fitted_temperature(novelty: Novelty, codes: Codes, weights: Weights | None =
     if slope(1 / MIN_TEMPERATURE) <= 0:
         return MIN_TEMPERATURE
     return 1.0 / float(brentq(slope, 1 / MAX_TEMPERATURE, 1 / MIN_TEMPERATURE))
-
-
-def expected_calibration_error(y: Array, probability: Array, classes: Array, n_bins: int = N_BINS) -> float:
-    """Return how far the confidence of predictions is from how often they are right, on average over rows.
-
-    Rows are put into bins of equal width by the probability of their likeliest class.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        The true labels.
-    probability : array-like of shape (n, n_classes)
-        The predicted probabilities.
-    classes : array-like of shape (n_classes,)
-        The label of each column.
-    n_bins : int, default=15
-        Number of bins.
-
-    Returns
-    -------
-    float
-        From 0, perfectly calibrated, to 1.
-
-    Examples
-    --------
-    >>> from flybloom.estimators.tuning.calibration import expected_calibration_error
-    >>> expected_calibration_error(["a", "b"], [[0.9, 0.1], [0.9, 0.1]], ["a", "b"])  # half right, 0.9 sure
-    0.4
-    """
-    probability = np.asarray(probability)
-    confidence = probability.max(axis=1)
-    is_right = np.asarray(classes)[probability.argmax(axis=1)] == np.asarray(y)
-    return reliability(confidence, is_right, n_bins).error
