@@ -115,7 +115,7 @@ class Held(NamedTuple):
         for row, weight, at in zip(as_dense(block.rows), block.weights, range(len(block.weights)), strict=True):
             is_it = ((rows == row) | (np.isnan(rows) & np.isnan(row))).all(axis=1) & (weights > 0)
             if self.block.labels is not None and block.labels is not None:
-                is_it &= self.block.labels == block.labels[at]
+                is_it &= (self.block.labels == block.labels[at]).reshape(len(weights), -1).all(axis=1)
             for found in np.flatnonzero(is_it):
                 taken = min(int(weight), int(weights[found]))
                 weights[found] -= taken
@@ -190,6 +190,8 @@ class Recipe:
         Whether the positions of rows stand for labels.
     tuned : dict
         What is chosen later with a sketch of the rows, as it is until then.
+    counts_fit_labels : bool
+        Whether counts, too, are made for labels like those of a sketch.
     """
 
     owner: str
@@ -203,6 +205,7 @@ class Recipe:
     weight_unit: float | str | None = None
     has_positions: bool = False
     tuned: dict[str, Any] = field(default_factory=dict)
+    counts_fit_labels: bool = False
 
     def hasher(self, features: Encoder, sketch: Sketch | None, unit: WeightUnit = WHOLE_ROWS) -> Hasher:
         """Return how rows are hashed: the encoder is fitted to the sketch, None where no step is fitted to rows.
@@ -243,8 +246,8 @@ class Recipe:
 
     @property
     def needs_sketch(self) -> bool:
-        """Whether how rows are hashed follows from rows, so that a sketch comes before counts."""
-        return self.encoding.needs_rows or self.sizes.needs_n_rows
+        """Whether how rows are hashed, or what counts are of, follows from rows: then a sketch comes before counts."""
+        return self.encoding.needs_rows or self.sizes.needs_n_rows or self.counts_fit_labels
 
 
 @dataclass
@@ -312,6 +315,9 @@ class Learning:
             hasher = self.recipe.hasher(self.features, sketch, self.unit)
             counts = self.recipe.new_counts(hasher.projection.n_components, hasher.n_winners)
             counts = counts if counts.unit == self.unit else counts.in_unit(self.unit)
+            if sketch is not None:
+                sample = sketch.sample(self.unit.per_row)
+                counts = counts.fixed_to(sample.labels, sample.weights)
             self.learned = Learned(hasher, counts, self.recipe.tuned)
         return self.learned
 

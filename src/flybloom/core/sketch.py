@@ -26,6 +26,8 @@ MAX_ROWS = 8192  # distinct rows, the K of the design
 MAX_BYTES = 2**26  # of rows as float64: 8192 rows of 1024 columns, or 167 of 50 000
 MIN_OF_CLASS = 16  # rows of each class that are kept however many others there are
 ROWS_AT_ONCE = 1024  # bounds the float64 copies that are hashed
+TARGET_RANGES = 8  # that stand for classes where rows have targets
+MAX_OUTPUTS = 16  # of targets that are looked at one by one
 SECOND = np.uint64(0x94D049BB133111EB)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -53,10 +55,21 @@ class Sample(NamedTuple):
         return self._replace(rows=rows)
 
     def class_codes(self) -> tuple[int, Array]:
-        """Return the number of classes, and which of them each row is, in the order of the labels."""
+        """Return the number of classes, and which of them each row is, in the order of the labels.
+
+        Where rows have targets instead, ranges of the first output are the classes.
+        """
         assert self.labels is not None  # noqa: S101 - asked where there are labels
+        if self.labels.ndim > 1:
+            return _ranges(self.labels[:, 0])
         classes, codes = np.unique(self.labels, return_inverse=True)
         return classes.size, codes.ravel()
+
+    def by_output(self) -> list[Sample]:
+        """Return one sample for each of the first outputs, where rows have targets; otherwise the sample itself."""
+        if self.labels is None or self.labels.ndim == 1:
+            return [self]
+        return [self._replace(labels=self.labels[:, k : k + 1]) for k in range(min(MAX_OUTPUTS, self.labels.shape[1]))]
 
 
 class _Part(NamedTuple):
@@ -93,7 +106,7 @@ class Sketch:
         """Return the sketch of some rows, checked; labels that are no classes, such as positions, are only kept."""
         counts = np.flatnonzero(weights > 0)
         classes, totals = None, np.array([weights.sum()], np.int64)
-        if labels is not None and by_class:
+        if labels is not None and by_class and labels.ndim == 1:
             classes = np.unique(labels[counts])
             totals = np.zeros(classes.size, np.int64)
             np.add.at(totals, codes_of(labels[counts], classes), weights[counts])
@@ -185,6 +198,14 @@ class Sketch:
         return self._parts[0]
 
 
+def _ranges(targets: Array) -> tuple[int, Array]:
+    """Return the number of ranges of the targets that hold about as many rows each, and which of them each is in."""
+    _, at, counts = np.unique(targets, return_inverse=True, return_counts=True)
+    before = np.cumsum(counts) - counts
+    ranges, codes = np.unique(before * TARGET_RANGES // len(targets), return_inverse=True)
+    return ranges.size, codes.ravel()[at.ravel()]
+
+
 def content_hashes(rows: Features, labels: Array | None) -> Array:
     """Return a 64-bit hash of each row and its label, by value: the type that values come in does not matter."""
     out = np.empty(rows.shape[0], np.uint64)
@@ -198,7 +219,9 @@ def content_hashes(rows: Features, labels: Array | None) -> Array:
         for begin in range(0, len(rows), ROWS_AT_ONCE):
             some = np.ascontiguousarray(rows[begin : begin + ROWS_AT_ONCE], np.float64)
             kernels.hash_rows(some.view(np.uint64), places, out[begin : begin + ROWS_AT_ONCE])
-    if labels is not None:
+    if labels is not None and labels.ndim > 1:  # targets, which are numbers as those in rows are
+        out += _mixed(mixed_values(labels.astype(np.float64).view(np.uint64)) @ _places(labels.shape[1]))
+    elif labels is not None:
         classes, codes = np.unique(labels, return_inverse=True)
         out += np.array([_label_hash(label) for label in classes.tolist()], np.uint64)[codes.ravel()]
     return _mixed(out)
@@ -255,7 +278,7 @@ def _united(parts: list[_Part]) -> _Part:
     labels = None
     if parts[0].labels is not None:
         classes = parts[0].labels[:0]
-        for part in parts:
+        for part in parts if classes.ndim == 1 else ():
             classes = unite(classes, part.labels)  # type: ignore[arg-type]
         labels = np.concatenate([part.labels.astype(classes.dtype) for part in parts])[first]  # type: ignore[union-attr]
     return _Part(kept, _stacked([part.rows for part in parts])[first], labels, weights)

@@ -293,7 +293,7 @@ class CountingEstimator(FlyEstimator):
         """
         with self.scoring(X) as (rows, learned):
             winners = learned.hasher.winners(rows, self.n_jobs)
-            return novel_share(learned.counts.table, winners)  # type: ignore[attr-defined]
+            return novel_share(learned.counts.has_won, winners)
 
     def check_block(self, learned: Learned, X: Any, y: Any, sample_weight: Any = None) -> Block:
         """Return rows that are hashed as those before, checked.
@@ -502,6 +502,7 @@ class CountingEstimator(FlyEstimator):
             weight_unit=self.weight_unit,
             has_positions=self._has_positions,
             tuned=dict(self._usual_tuned),
+            counts_fit_labels=self.counts_type.fits_labels,
         )
 
     def _check_tuned(self, tuned: Any) -> None:

@@ -13,7 +13,7 @@ from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
-from flybloom.core.counts.pairs import PairCounts
+from flybloom.core.counts.pairs import PairsByClass
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.files.receipt import Receipt, snapshot
@@ -23,7 +23,7 @@ from flybloom.core.recipe import Learned
 from flybloom.estimators.base import missing_attribute, read_only
 from flybloom.estimators.counting import CountingEstimator
 
-Counted = TypeVar("Counted", ClassCounts, PairCounts)
+Counted = TypeVar("Counted", ClassCounts, PairsByClass)
 
 WEIGHT_UNIT: list[Any] = [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})]
 

@@ -8,20 +8,16 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
-from numpy.linalg import LinAlgError
-from threadpoolctl import threadpool_limits
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Scaling, Size, WantedUnit, WarmUp, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import codes_of, known_codes
-from flybloom.core.counts.pairs import PairCounts, n_bytes_of
-from flybloom.core.hashing.sizes import PairSizes
+from flybloom.core.counts.pairs import PairsByClass
 from flybloom.core.readout import explanation
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.linear import FrozenReadout
-from flybloom.core.readout.ridge import Ridge, leave_one_out, solve
+from flybloom.core.readout.ridge import indicator
 from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.core.recipe import Learned
 from flybloom.core.sketch import Sketch
@@ -30,6 +26,7 @@ from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.scores import LinearScores, Reading
+from flybloom.estimators.solved import SolvedEstimator
 
 USUAL_TEMPERATURE = 0.1  # where there are too few rows to tell
 FEW_ROWS = 30
@@ -37,7 +34,7 @@ MOST_CALIBRATED, LEAST_CALIBRATED = 2048, 1024  # rows that set the temperature,
 CALIBRATION_WORK = 2**22  # rows times components, up to which there are the most: a row costs the square of these
 
 
-class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]):
+class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClassifier[PairsByClass]):
     """Classifier that counts pairs of winners, and reads them out by ridge regression.
 
     Each row is hashed (see `FlyHash`). Counted are how often each component won in each class, as by
@@ -177,12 +174,10 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
     True
     """
 
-    counts_type = PairCounts
-    _counts_pairs = True
+    counts_type = PairsByClass
     is_tuned = True
     _usual_tuned: ClassVar[dict[str, Any]] = {"temperature": USUAL_TEMPERATURE}  # type: ignore[misc]
     needs_judging = True
-    _sizes_type = PairSizes
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HASH_PARAMETERS,
         "warm_up": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
@@ -253,15 +248,14 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         >>> bool((left_out == y).mean() < model.score(X, y))
         True
         """
-        with self.scoring(X) as (rows, learned):
+        with self.reading_learned() as learned:
             self._require_own_encoding(learned.hasher, shared_encoding)
-            counts: Any = learned.counts
-            counts.unit.require_whole("leave rows out")
-            codes = known_codes(check_labels(y, rows.shape[0]), counts.classes)
-            winners = learned.hasher.winners(rows, self.n_jobs)
-            alpha = self._solution(counts).alpha
-            with threadpool_limits(effective_n_jobs(self.n_jobs), "blas"), _alpha_blamed(alpha):
-                return leave_one_out(counts, alpha, winners, codes)
+        with self.leaving_out(X, y) as rows:
+            return rows.own()
+
+    def _truth(self, counts: Any, y: Any, n_rows: int) -> Array:
+        """Return a 1 for the class of each learned row, and zeros for the others."""
+        return indicator(known_codes(check_labels(y, n_rows), counts.classes), counts.classes.size)
 
     def calibrate(self, X: Any, y: Any) -> Self:
         """Set the temperature of `predict_proba` from rows that were not learned.
@@ -359,32 +353,6 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         with self.reading_learned() as learned:
             return FrozenClassifier(self.n_jobs).with_readout(learned.hasher, self._frozen_readout(learned))
 
-    def estimate_memory(self, n_features: int, n_rows: int | None = None) -> dict[str, int]:
-        """Return how many bytes the counts of pairs take, and how many solving needs besides.
-
-        Parameters
-        ----------
-        n_features : int
-            Number of columns.
-        n_rows : int or None, default=None
-            Number of rows; None for as many as there may be.
-
-        Returns
-        -------
-        dict
-            ``counts`` and ``solving``.
-        """
-        sizes = PairSizes(self.n_components, self.n_connections, self.n_winners)
-        m, _, _ = sizes.for_features(n_features, None, n_rows)
-        return {"counts": n_bytes_of(m, n_rows or 0), "solving": 2 * 8 * m * m}
-
-    @property
-    def pair_counts_(self) -> Array:
-        """How often two components won together: of u and v <= u at ``u (u + 1) / 2 + v``."""
-        view = self._handed_out("pair_counts_").triangle[:]
-        view.flags.writeable = False
-        return view
-
     @property
     def coef_(self) -> Array:
         """Weights of the components, of shape (n_classes, n_components_); derived from the counts."""
@@ -395,16 +363,6 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
     def intercept_(self) -> Array:
         """Intercept of each class; derived from the counts."""
         return self._current().intercept
-
-    @property
-    def alpha_(self) -> float:
-        """The penalty, as a multiple of the mean eigenvalue; derived from the counts."""
-        return self._current().alpha
-
-    @property
-    def gcv_(self) -> Array:
-        """Penalties that were tried, and their generalised cross-validation: shape (n_tried, 2)."""
-        return np.array(self._current().gcv, np.float64).reshape(-1, 2)
 
     @property
     def temperature_(self) -> float:
@@ -451,13 +409,9 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
         codes = codes_of(labels[:n], counts.classes)
         winners = learned.hasher.winners(rows, self.n_jobs)
         n_rows, one = counts.unit.rows(counts.n_rows), np.minimum(1.0, weights)  # of several copies, one is left out
-        scores = self._solution(counts, needs_factor=True).leave_one_out(winners, codes, n_rows, one)
+        truth = indicator(codes, counts.classes.size)
+        scores = self._solution(counts, needs_factor=True).leave_one_out(winners, truth, n_rows, one)
         return {"temperature": fitted_temperature(-scores, codes, sketch.weights[:n])}
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Scores need at least one class that has rows."""
-        learned = self._shared.value
-        return learned is not None and learned.counts.n_rows > 0
 
     def _check_tuned(self, tuned: Any) -> None:
         """Refuse anything but a temperature."""
@@ -466,46 +420,9 @@ class FlyRidgeClassifier(Certified, LinearScores, CountingClassifier[PairCounts]
             msg = "its temperature is not a number above 0"
             raise ValueError(msg)
 
-    def _current(self) -> Ridge:
-        """Return the weights for the counts as they are."""
-        self._require_hasher()
-        with self._reading_counts() as counts:
-            return self._solution(counts)
-
-    def _solution(self, counts: PairCounts, *, needs_factor: bool = False) -> Ridge:
-        """Return the weights for counts that do not change meanwhile; solved once for all threads.
-
-        Weights that a few steps led to from those before come with the factor of those before, unless it is needed.
-        """
-        shared = self._shared
-        with shared.deriving:
-            kept = shared.derived
-            key = (counts.edition, self.alpha)
-            before = None if kept is None else kept[2]
-            if kept is not None and kept[0] is counts and kept[1] == key and (kept[3] or not needs_factor):
-                return kept[2]  # type: ignore[no-any-return]
-            with threadpool_limits(effective_n_jobs(self.n_jobs), "blas"), _alpha_blamed(self.alpha):
-                ridge = solve(counts, self.alpha, None if needs_factor else before)
-            has_own_factor = before is None or ridge.factor is not before.factor
-            shared.derived = (counts, key, ridge, has_own_factor)
-            return ridge
-
-    def _shift(self, counts: PairCounts) -> Array:
+    def _shift(self, counts: PairsByClass) -> Array:
         """Return what class weights add to the scores: the logarithm of the weights, in units of the temperature."""
         weights = class_weights(self.class_weight, counts.classes, counts.class_count)
         if weights is None:
             return np.zeros(counts.classes.size)
         return np.asarray(np.log(weights) * self.temperature_)
-
-
-@contextmanager
-def _alpha_blamed(alpha: float | str) -> Iterator[None]:
-    """Say what to do where a penalty is too small for the equations to be solved."""
-    try:
-        yield
-    except LinAlgError as error:
-        msg = (
-            f"alpha={alpha} is too small to solve the equations of these counts: some components always win together. "
-            "Choose a larger alpha, such as 1e-6, or 'gcv'."
-        )
-        raise ValueError(msg) from error

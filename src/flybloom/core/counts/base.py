@@ -56,6 +56,7 @@ class Counts(ABC):
 
     kind: ClassVar[str]
     ARRAYS: ClassVar[frozenset[str]] = frozenset({"counts"})  # names that `to_parts` may use
+    fits_labels: ClassVar[bool] = False  # whether `fixed_to` does anything
     n_components: int
     n_winners: int
     unit: WeightUnit = WHOLE_ROWS  # what one count stands for
@@ -64,6 +65,12 @@ class Counts(ABC):
     @abstractmethod
     def n_rows(self) -> int:
         """Number of rows counted, weights included, in units."""
+
+    @property
+    def has_won(self) -> Array:
+        """Whether each component has ever won."""
+        table: Array = self.table  # type: ignore[attr-defined]
+        return np.asarray(table.any(axis=1))
 
     @property
     def n_bytes(self) -> int:
@@ -125,6 +132,10 @@ class Counts(ABC):
     def in_unit(self, unit: WeightUnit) -> Self:
         """Return counts of no rows that count weights in a unit; kinds that take no weights know whole rows alone."""
         unit.require_same(self.unit, f"count {self.kind}")
+        return self
+
+    def fixed_to(self, labels: Array | None, weights: Array) -> Self:  # noqa: ARG002
+        """Return counts of no rows that are ready for labels like those of a sample; most kinds always are."""
         return self
 
     @abstractmethod

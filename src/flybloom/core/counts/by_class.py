@@ -27,7 +27,7 @@ from flybloom.core.counts.columns import (
     unpacked,
 )
 from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
-from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit, fractions_of
+from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit, unit_from_facts
 from flybloom.exceptions import NeverLearnedError
 
 MAX_NAMED = 5  # labels in a message
@@ -110,10 +110,20 @@ class ClassCounts(Counts):
             self._met.sums = found  # at once, because others may look
         return int(self._met.sums[0]), int(self._met.sums[1])
 
-    def counter(self, labels: Any, weights: Weights, *, sign: int = 1, announced: Array | None = None) -> Counter:
+    def counter(
+        self,
+        labels: Any,
+        weights: Weights,
+        *,
+        sign: int = 1,
+        announced: Array | None = None,
+        is_few: bool | None = None,
+    ) -> Counter:
         """Begin to count rows of these classes; `announced` ones become known without any."""
         classes, class_count, codes = self.place(labels, weights, sign=sign, announced=announced)
-        if weights.size * self.n_winners < self.n_components * classes.size:
+        if is_few is None:
+            is_few = weights.size * self.n_winners < self.n_components * classes.size
+        if is_few:
             return _BatchCounter(classes, class_count, codes, weights, self.n_winners)
         table = np.zeros((self.n_components, classes.size), count_dtype(class_count))
         return _TableCounter(type(self)(classes, class_count, table, self.n_winners, self.unit), codes, weights)
@@ -228,6 +238,10 @@ class ClassCounts(Counts):
         require_countable(class_count)
         return count_dtype(class_count) == self.table.dtype
 
+    def has_wins(self, won: Array) -> bool:
+        """Return whether each component won as often as this says."""
+        return bool((self.table.sum(axis=1, dtype=np.int64) == won).all())
+
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return classes and their rows, and the table."""
         facts: dict[str, Any] = {"classes": labels_to_json(self.classes), "class_count": self.class_count.tolist()}
@@ -256,7 +270,7 @@ class ClassCounts(Counts):
             msg = "the counts do not add up to the winners of all rows"
             raise ValueError(msg)
         table = np.ascontiguousarray(table, count_dtype(class_count))
-        return cls(classes, class_count, table, n_winners, _unit_of(facts))
+        return cls(classes, class_count, table, n_winners, unit_from_facts(facts))
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what travels, in few bytes."""
@@ -323,17 +337,6 @@ class _TableCounter(Counter):
     def delta(self) -> ClassCounts:
         """Return counts of these rows alone."""
         return self._counts
-
-
-def _unit_of(facts: dict[str, Any]) -> WeightUnit:
-    """Return the unit of a file, which does not mention whole rows."""
-    weight = facts.get("weight_unit")
-    if weight is None:
-        return WHOLE_ROWS
-    if type(weight) is not float or not 0 < weight < np.inf:
-        msg = "weight_unit is not a number above 0"
-        raise ValueError(msg)
-    return fractions_of(weight)
 
 
 def _require_known(labels: Array, classes: Array) -> None:

@@ -1,4 +1,4 @@
-"""Counts of pairs: how often two components won together, beside the counts by class.
+"""Counts of pairs: how often two components won together, beside the counts by class or the sums of targets.
 
 The pairs are a triangle of whole numbers in one array: how often u and v won together, v <= u, is at
 ``u (u + 1) / 2 + v``; the diagonal says how often a component won at all.
@@ -7,148 +7,157 @@ The pairs are a triangle of whole numbers in one array: how often u and v won to
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from flybloom._internal.memory import available_memory
 from flybloom._internal.parallel import threads
-from flybloom._internal.typing import Array, Codes, Weights, Winners
+from flybloom._internal.typing import Array, Weights, Winners
 from flybloom._internal.uninterrupted import uninterrupted
 from flybloom.core import _kernels
 from flybloom.core.counts.base import Counter, Counts
 from flybloom.core.counts.by_class import ClassCounts, WinnerBatch
+from flybloom.core.counts.by_target import TargetBatch, TargetSums
 from flybloom.core.counts.columns import count_dtype, narrowest
+from flybloom.core.counts.right_side import RightSide
+from flybloom.core.counts.target_grid import STEPS
 from flybloom.core.counts.weight_unit import WeightUnit
 
 MAX_COMPONENTS = 2**17  # of which the triangle takes 34 GB
-ROWS_AT_ONCE = 1024  # rows of the triangle that are checked together
 
 
 class PairBatch(NamedTuple):
-    """What rows change, where they are few: their winners in ascending order, with what is counted by class."""
+    """What rows change, where they are few: their winners in ascending order, with what is counted beside pairs."""
 
-    by_class: WinnerBatch
+    right: WinnerBatch | TargetBatch
     weights: Weights
     n_threads: int
 
 
 class PairCounts(Counts):
-    """How often two components won together, and how often each won in each class.
+    """How often two components won together, and what the right-hand side of the equations needs.
 
     Parameters
     ----------
-    by_class : ClassCounts
-        Counts by class, of the same rows.
+    right : ClassCounts or TargetSums
+        How often each component won in each class, or the sums of the targets of the rows in which it won.
     triangle : ndarray of shape (m (m + 1) / 2,)
         Pairs of winners; int32, or int64 where there are more rows than that holds.
     """
 
     kind = "pairs"
-    ARRAYS = frozenset({"counts", "pairs"})
+    right_type: ClassVar[type[ClassCounts | TargetSums]]
+    right: Any  # of that type
 
-    def __init__(self, by_class: ClassCounts, triangle: Array) -> None:
-        self.by_class = by_class
+    def __init__(self, right: ClassCounts | TargetSums, triangle: Array) -> None:
+        self.right = right
         self.triangle = triangle
-        self.n_components = by_class.n_components
-        self.n_winners = by_class.n_winners
-        self.unit = by_class.unit
+        self.n_components = right.n_components
+        self.n_winners = right.n_winners
+        self.unit = right.unit
         self.edition = 0  # grows when the arrays change in place, so that what was derived from them is known to be old
 
     @classmethod
-    def empty(cls, n_components: int, n_winners: int) -> Self:
+    def empty(cls, n_components: int, n_winners: int, **settings: Any) -> Self:
         """Return counts of no rows; sizes whose triangle does not fit into memory are refused."""
         require_memory(n_components)
-        return cls(ClassCounts.empty(n_components, n_winners), _triangle(n_components, np.int32))
+        right = cls.right_type.empty(n_components, n_winners, **settings)
+        return cls(right, _triangle(n_components, np.int32))
 
     def in_unit(self, unit: WeightUnit) -> Self:
         """Return counts of no rows that count weights in a unit."""
-        return type(self)(self.by_class.in_unit(unit), _triangle(self.n_components, np.int32))
+        return type(self)(self.right.in_unit(unit), _triangle(self.n_components, np.int32))
+
+    def fixed_to(self, labels: Array | None, weights: Array) -> Self:
+        """Return counts of no rows that are ready for labels like those of a sample."""
+        right = self.right.fixed_to(labels, weights)
+        return self if right is self.right else type(self)(right, _triangle(self.n_components, np.int32))
 
     def emptied(self) -> Self:
         """Return counts of no rows, with the classes that are known."""
-        return type(self)(self.by_class.emptied(), _triangle(self.n_components, np.int32))
-
-    @property
-    def classes(self) -> Array:
-        """The labels, sorted."""
-        return self.by_class.classes
-
-    @property
-    def class_count(self) -> Array:
-        """Number of rows of each class, weights included."""
-        return self.by_class.class_count
+        return type(self)(self.right.emptied(), _triangle(self.n_components, np.int32))
 
     @property
     def table(self) -> Array:
-        """How often each component won in each class, of shape (n_components, n_classes)."""
-        return self.by_class.table
+        """What was counted of each component beside its pairs, of shape (n_components, n_columns)."""
+        table: Array = self.right.table
+        return table
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of all classes."""
-        return self.by_class.n_rows
+        """Number of rows, weights included, in units."""
+        return int(self.right.n_rows)
 
-    def counter(self, labels: Any, weights: Weights, *, sign: int = 1, announced: Array | None = None) -> Counter:
-        """Begin to count rows of these classes; `announced` ones become known without any."""
-        classes, class_count, codes = self.by_class.place(labels, weights, sign=sign, announced=announced)
-        if weights.size <= _kernels.pairs.rows_per_block(self.n_components, self.n_winners):
-            return _PairBatchCounter(classes, class_count, codes, weights, self.n_winners)
-        table = np.zeros((self.n_components, classes.size), count_dtype(class_count))
-        return _PairCounter(ClassCounts(classes, class_count, table, self.n_winners, self.unit), codes, weights)
+    @property
+    def has_won(self) -> Array:
+        """Whether each component has ever won."""
+        return np.asarray(self.won > 0)
+
+    @property
+    def won(self) -> Array:
+        """How often each component won, of shape (n_components,): the diagonal."""
+        u = np.arange(self.n_components, dtype=np.int64)
+        diagonal: Array = self.triangle[u * (u + 3) // 2]
+        return diagonal
+
+    def counter(self, labels: Any, weights: Weights, *, sign: int = 1, **known: Any) -> Counter:
+        """Begin to count rows; what is known beside them is for the right-hand side."""
+        is_few = weights.size <= _kernels.pairs.rows_per_block(self.n_components, self.n_winners)
+        right = self.right.counter(labels, weights, sign=sign, is_few=is_few, **known)
+        return _PairBatchCounter(right, weights) if is_few else _PairCounter(type(self), right, weights)
 
     def plus(self, delta: Self | PairBatch, *, owned: bool = False) -> Self:
         """Return the counts with those of more rows."""
-        by_class = self.by_class.plus(delta.by_class, owned=owned)
-        dtype = count_dtype(np.array([by_class.n_rows]))
+        right = self.right.plus(delta.right, owned=owned)
+        dtype = count_dtype(np.array([right.n_rows]))
         if isinstance(delta, PairBatch):
             triangle = self.triangle.astype(dtype)
             with threads(delta.n_threads) as run:
-                winners = delta.by_class.winners
-                _kernels.pairs.add_block(winners, delta.weights, triangle, delta.n_threads, run)
-            return type(self)(by_class, triangle)
+                _kernels.pairs.add_block(delta.right.winners, delta.weights, triangle, delta.n_threads, run)
+            return type(self)(right, triangle)
         triangle = delta.triangle.astype(dtype, copy=not owned)
         if self.n_rows:
             triangle += self.triangle
-        return type(self)(by_class, triangle)
+        return type(self)(right, triangle)
 
     def minus(self, delta: Self | PairBatch) -> Self:
         """Return the counts without those of rows."""
-        by_class = self.by_class.minus(delta.by_class)
+        right = self.right.minus(delta.right)
         if isinstance(delta, PairBatch):
             triangle = self.triangle.copy()
             with threads(delta.n_threads) as run:
-                winners = delta.by_class.winners
+                winners = delta.right.winners
                 least = _kernels.pairs.add_block(winners, -delta.weights, triangle, delta.n_threads, run)
         else:
             triangle = self.triangle - delta.triangle
             least = int(triangle.min(initial=0))
-        self.by_class.require_contained(least >= 0)
-        return type(self)(by_class, triangle.astype(count_dtype(np.array([by_class.n_rows])), copy=False))
+        self.right.require_contained(least >= 0)
+        return type(self)(right, triangle.astype(count_dtype(np.array([right.n_rows])), copy=False))
 
     def change_in_place(self, delta: Self | PairBatch, sign: int) -> bool:
         """Count few rows of known classes without a copy of the triangle."""
-        if not isinstance(delta, PairBatch) or not self.by_class.can_change_in_place(delta.by_class, sign):
+        if not isinstance(delta, PairBatch) or not self.right.can_change_in_place(delta.right, sign):
             return False
         if count_dtype(np.array([self.n_rows + sign * int(delta.weights.sum())])) != self.triangle.dtype:
             return False
-        winners, weights, m = delta.by_class.winners, sign * delta.weights, self.n_components
-        kernels, batch = _kernels.pairs, delta.by_class
+        winners, weights, m = delta.right.winners, sign * delta.weights, self.n_components
+        kernels, batch = _kernels.pairs, delta.right
         with threads(delta.n_threads) as run:
             calls = kernels.calls_for_block(winners, weights, m, delta.n_threads, run)
             undo = kernels.calls_for_block(winners, -weights, m, delta.n_threads, run) if sign < 0 else []
 
             def change() -> bool:
-                if kernels.run_calls(calls, self.triangle, run) < 0 or (sign < 0 and not self.by_class.take(batch)):
+                if kernels.run_calls(calls, self.triangle, run) < 0 or (sign < 0 and not self.right.take(batch)):
                     kernels.run_calls(undo, self.triangle, run)
                     return False
                 if sign > 0:
-                    self.by_class.change_in_place(batch, 1)
+                    self.right.change_in_place(batch, 1)
                 return True
 
             self.edition += 1  # before, so that what is derived meanwhile is never taken for new
-            self.by_class.require_contained(uninterrupted(change))
+            self.right.require_contained(uninterrupted(change))
         return True
 
     def square(self, dtype: Any = np.float64) -> Array:
@@ -159,14 +168,14 @@ class PairCounts(Counts):
         return square
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """Return classes and their rows, the table and the triangle."""
-        facts, arrays = self.by_class.to_parts()
+        """Return what the right-hand side holds, and the triangle."""
+        facts, arrays = self.right.to_parts()
         return facts, {**arrays, "pairs": narrowest(self.triangle)}
 
     @classmethod
     def from_parts(cls, n_components: int, n_winners: int, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
         """Return the counts, after adding everything up."""
-        by_class = ClassCounts.from_parts(n_components, n_winners, facts, arrays)
+        right = cls.right_type.from_parts(n_components, n_winners, facts, arrays)
         triangle = arrays.get("pairs")
         if (
             triangle is None
@@ -175,62 +184,107 @@ class PairCounts(Counts):
         ):
             msg = "pairs are not a whole number for each pair of components"
             raise ValueError(msg)
-        won = by_class.table.sum(axis=1, dtype=np.int64)
-        if not _adds_up(triangle, won, n_winners):
+        counts = cls(right, np.ascontiguousarray(triangle, count_dtype(np.array([right.n_rows]))))
+        is_right = triangle.max(initial=0) <= right.n_rows and right.has_wins(counts.won)
+        if not is_right or not _adds_up(triangle, counts.won, n_winners):
             msg = "the pairs do not add up to the winners of all rows"
             raise ValueError(msg)
-        return cls(by_class, np.ascontiguousarray(triangle, count_dtype(np.array([by_class.n_rows]))))
+        return counts
 
     def __sizeof__(self) -> int:
         """Bytes in memory, by which a scheduler decides what to move."""
-        return object.__sizeof__(self) + self.by_class.__sizeof__() + self.triangle.nbytes
+        return int(object.__sizeof__(self) + self.right.__sizeof__() + self.triangle.nbytes)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what travels, in few bytes."""
         is_empty = self.n_rows == 0
         pairs = self.n_components if is_empty else narrowest(self.triangle)
-        return {"by_class": self.by_class, "dtype": self.triangle.dtype, "pairs": pairs}
+        return {"right": self.right, "dtype": self.triangle.dtype, "pairs": pairs}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpack what travelled."""
         pairs = state["pairs"]
         triangle = _triangle(pairs, state["dtype"]) if isinstance(pairs, int) else pairs.astype(state["dtype"])
-        self.__init__(state["by_class"], triangle)  # type: ignore[misc]
+        self.__init__(state["right"], triangle)  # type: ignore[misc]
+
+
+class PairsByClass(PairCounts):
+    """Pairs, and how often each component won in each class: for a right-hand side of classes."""
+
+    ARRAYS = frozenset({"pairs"}) | ClassCounts.ARRAYS
+    right_type = ClassCounts
+    right: ClassCounts
+
+    @property
+    def classes(self) -> Array:
+        """The labels, sorted."""
+        return self.right.classes
+
+    @property
+    def class_count(self) -> Array:
+        """Number of rows of each class, weights included."""
+        return self.right.class_count
+
+    def right_side(self) -> RightSide:
+        """Return the indicators of the classes."""
+        rows = self.unit.rows(self.class_count.astype(np.float64))
+        return RightSide(self.unit.rows(self.table), rows, rows - rows**2 / max(rows.sum(), 1.0), are_classes=True)
+
+
+class PairsByTarget(PairCounts):
+    """Pairs, and sums of targets by component: for a right-hand side of numbers."""
+
+    kind = "target pairs"
+    ARRAYS = frozenset({"pairs"}) | TargetSums.ARRAYS
+    fits_labels = True
+    right_type = TargetSums
+    right: TargetSums
+
+    def right_side(self) -> RightSide:
+        """Return the targets less their origins, over their scales."""
+        totals, n_rows = self.right.totals, max(self.n_rows, 1)
+        squares = zip(totals.sums, totals.squares, strict=True)
+        spreads = [n_rows * square - total**2 for total, square in squares]  # whole numbers: the division rounds once
+        return RightSide(
+            self.unit.rows(self.right.table / STEPS),
+            self.unit.rows(np.array(totals.sums, np.float64) / STEPS),
+            np.array([spread / (n_rows * self.unit.per_row * STEPS**2) for spread in spreads]),
+            are_classes=False,
+        )
 
 
 class _PairBatchCounter(Counter):
     """Keeps the winners of few rows, in ascending order."""
 
-    def __init__(self, classes: Array, class_count: Array, codes: Codes, weights: Weights, n_winners: int) -> None:
-        winners = np.empty((codes.size, n_winners), np.uint32)
-        self._batch = WinnerBatch(classes, class_count, codes, weights, winners)
+    def __init__(self, right: Counter, weights: Weights) -> None:
+        self._right, self._weights = right, weights
 
     def add(self, block: slice, winners: Winners) -> None:
         """Keep the winners of a block."""
-        self._batch.winners[block] = winners
+        self._right.add(block, winners)
 
     def delta(self) -> PairBatch:
         """Return all of them."""
-        return PairBatch(self._batch, self._batch.weights, effective_n_jobs(self.n_jobs))
+        return PairBatch(self._right.delta(), self._weights, effective_n_jobs(self.n_jobs))
 
 
 class _PairCounter(Counter):
     """Counts many rows into a triangle of its own, as many at a time as are best."""
 
-    def __init__(self, by_class: ClassCounts, codes: Codes, weights: Weights) -> None:
-        self._codes, self._weights, self._n_filled = codes, weights, 0
-        m, rho = by_class.n_components, by_class.n_winners
-        self._counts = PairCounts(by_class, _triangle(m, count_dtype(by_class.class_count.sum(keepdims=True))))
+    def __init__(self, kind: type[PairCounts], right: Counter, weights: Weights) -> None:
+        self._right, self._weights, self._n_filled = right, weights, 0
+        counted = right.delta()  # still of no rows
+        m, rho = counted.n_components, counted.n_winners
+        self._counts = kind(counted, _triangle(m, count_dtype(weights.sum(keepdims=True))))
         n = _kernels.pairs.rows_per_block(m, rho)
         self._winners, self._filled_weights = np.empty((n, rho), np.uint32), np.empty(n, np.int64)
-        self._rows = np.zeros(by_class.classes.size, np.int64)
         self._lock = Lock()
 
     def add(self, block: slice, winners: Winners) -> None:
         """Take a block, and count when there are enough; which blocks come together does not matter."""
-        weights, codes = self._weights[block], self._codes[block]
+        self._right.add(block, winners)
+        weights = self._weights[block]
         with self._lock:
-            _kernels.count.add_counts(winners, codes, weights, self._counts.table, self._rows)
             done = 0
             while done < len(winners):
                 n = min(len(self._winners) - self._n_filled, len(winners) - done)

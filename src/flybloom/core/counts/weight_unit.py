@@ -118,3 +118,14 @@ def unit_for(wanted: float | str | None, sample_weight: Any = None) -> WeightUni
     largest = float(positive.max())
     mean = math.fsum((positive / largest).tolist()) / positive.size * largest
     return fractions_of(mean) if mean > 0 else WHOLE_ROWS
+
+
+def unit_from_facts(facts: dict[str, Any]) -> WeightUnit:
+    """Return the unit of a file, which does not mention whole rows."""
+    weight = facts.get("weight_unit")
+    if weight is None:
+        return WHOLE_ROWS
+    if type(weight) is not float or not 0 < weight < np.inf:
+        msg = "weight_unit is not a number above 0"
+        raise ValueError(msg)
+    return fractions_of(weight)

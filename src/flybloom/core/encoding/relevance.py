@@ -39,7 +39,8 @@ class Relevance(Step):
         See `relevant_shares` for the other parameters.
         """
         n_places = n_bins if n_places is None else n_places
-        weights = np.sqrt(relevant_shares(sample, limit, n_bins, n_places)) ** power
+        shares = [relevant_shares(one, limit, n_bins, n_places) for one in sample.by_output()]
+        weights = np.sqrt(np.max(shares, axis=0)) ** power
         if not weights.max(initial=0.0) > 0:
             return cls(np.ones(weights.size, np.float32))
         coarse = np.rint(weights / weights.max() * GRAIN) / GRAIN
@@ -82,6 +83,8 @@ class Relevance(Step):
 
 def relevant_shares(sample: Sample, limit: float | None, n_bins: int, n_places: int) -> Array:
     """Return the share of each column's variance, or of its square's, that lies between classes, beyond chance.
+
+    Where rows have targets, ranges of these are the classes.
 
     The bins of a column decide together whether it is more than chance, because a single one tells little where rows
     are few; and each how much. Of many columns that are not informative, some look as if they were. So where not even

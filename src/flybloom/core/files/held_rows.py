@@ -11,17 +11,20 @@ from flybloom._internal.typing import Array
 from flybloom.core.counts.label_json import labels_from_json, labels_to_json
 from flybloom.core.recipe import Block, Held, Recipe
 
-HELD_ARRAYS = frozenset({"held_rows", "held_columns", "held_starts", "held_weights"})
+HELD_ARRAYS = frozenset({"held_rows", "held_columns", "held_starts", "held_weights", "held_targets"})
 
 
 def held_to_parts(held: Held) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return facts for JSON, and arrays."""
     rows, labels, weights = held.block
+    targets = None if labels is None or labels.ndim == 1 else labels
     facts: dict[str, Any] = {
-        "labels": None if labels is None else labels_to_json_in_order(labels),
+        "labels": None if labels is None or targets is not None else labels_to_json_in_order(labels),
         "known": {name: labels_to_json_in_order(values) for name, values in held.known.items() if values is not None},
     }
     arrays = {"held_weights": weights.astype(np.uint64)}
+    if targets is not None:
+        arrays["held_targets"] = np.ascontiguousarray(targets)
     if not sparse.issparse(rows):
         return facts, {**arrays, "held_rows": np.ascontiguousarray(rows)}
     arrays |= {"held_rows": rows.data, "held_columns": rows.indices.astype(np.uint64)}
@@ -56,12 +59,17 @@ def held_from_parts(facts: Any, arrays: dict[str, Array], n_features: int, recip
         msg = "rows that are held back have a wrong shape or impossible values"
         raise ValueError(msg)
     stored = facts.get("labels")
-    labels = None if stored is None else labels_from_json_in_order(stored)
-    if labels is not None and labels.shape != (n,):
+    labels = arrays.get("held_targets") if stored is None else labels_from_json_in_order(stored)
+    if labels is not None and (len(labels) != n or (stored is None and not _are_targets(labels))):
         msg = "rows that are held back have too few or too many labels"
         raise ValueError(msg)
     known = {"announced": labels_from_json_in_order(facts["known"].get("announced"))} if facts["known"] else {}
     return Held(Block(features, labels, weights.astype(np.int64)), recipe, known, n_counted=n)
+
+
+def _are_targets(values: Array) -> bool:
+    """Return whether values can be targets of rows."""
+    return values.dtype == np.float64 and values.ndim == 2 and bool(np.isfinite(values).all())  # noqa: PLR2004
 
 
 def labels_to_json_in_order(labels: Array) -> dict[str, Any]:

@@ -14,6 +14,7 @@ KINDS = {
     "FlyBloomNovelty": "flybloom.estimators.novelty",
     "FlyHash": "flybloom.estimators.fly_hash",
     "FlyRidgeClassifier": "flybloom.estimators.ridge",
+    "FlyRidgeRegressor": "flybloom.estimators.regressor",
     "FrozenClassifier": "flybloom.estimators.frozen",
     "OpenSetClassifier": "flybloom.estimators.open_set",
     "ReleasedClassifier": "flybloom.estimators.released",

@@ -19,15 +19,17 @@ import numpy as np
 from scipy import linalg
 
 from flybloom._internal.typing import Array, Codes, Winners
-from flybloom.core.counts.pairs import PairCounts
+from flybloom.core.counts.pairs import PairsByClass, PairsByTarget
 from flybloom.core.readout.linear import FrozenReadout, LinearReadout, TableWeights, in_units, unit_for
-from flybloom.core.readout.penalty import ALPHAS, choose_alpha, mixed_targets
+from flybloom.core.readout.penalty import ALPHAS, MAX_TARGETS, Targets, choose_alpha, mixed_targets
 
 LEAST_UNIT = 1e-3  # of the mean eigenvalue, for data without any variance
 MAX_DOUBLE = 1024  # components up to which factors are in double precision
 TOLERANCE = 1e-11  # of the residual of the weights, relative to what they are solved for
 MAX_STEPS = 40  # of conjugate gradients to get there
 TILE = 512  # rows that are scored together, or mirrored
+
+Solvable = PairsByClass | PairsByTarget
 
 
 class Ridge(NamedTuple):
@@ -51,16 +53,16 @@ class Ridge(NamedTuple):
         """Return the same as files hold it."""
         return FrozenReadout(classes, self.weights, self.read_out(shift).intercept, self.unit, temperature)
 
-    def leave_one_out(self, winners: Winners, codes: Codes, n_rows: float, weights: Array | float = 1.0) -> Array:
+    def leave_one_out(self, winners: Winners, truth: Array, n_rows: float, weights: Array | float = 1.0) -> Array:
         """Return about the scores of learned rows, each as if it alone had not been learned; alpha stays.
 
         As near as the factor is, which is that of single precision for many components: enough to choose a temperature.
-        The factor must be that of the counts themselves, not of those before. `leave_one_out` is exact.
+        The factor must be that of the counts themselves, not of those before. `LeftOut` is exact.
         """
         leverage = _leverage(self.factor, self.mean, winners) + 1.0 / n_rows
-        return _without_own(self.read_out().scores(winners), codes, leverage * weights)
+        return without_own(self.read_out().scores(winners), truth, leverage * weights)
 
-    def class_similarity(self, counts: PairCounts) -> Array:
+    def class_similarity(self, counts: PairsByClass) -> Array:
         """Return the cosine between classes in their mean scores; see docs/pairs.md.
 
         The mean score of the rows of class i for class j is ``n_j / n + b_i' w_j / n_i``. Over ``n_j / n`` it is
@@ -80,19 +82,19 @@ class Ridge(NamedTuple):
         return np.asarray(similarity)
 
 
-def solve(counts: PairCounts, alpha: float | str, before: Ridge | None = None) -> Ridge:
+def solve(counts: Solvable, alpha: float | str, before: Ridge | None = None) -> Ridge:
     """Return the weights for counts of at least one row.
 
     Parameters
     ----------
-    counts : PairCounts
-        Pairs of winners, and winners by class.
+    counts : PairsByClass or PairsByTarget
+        Pairs of winners, and winners by class or sums of targets.
     alpha : float or "gcv"
         Multiple of the mean eigenvalue that is added to the diagonal, or generalised cross-validation.
     before : Ridge or None, default=None
         What was solved for counts that differ little: with a fixed alpha, a few steps from there are enough.
     """
-    system = _System(counts)
+    system = System(counts)
     if not isinstance(alpha, str) and before is not None and before.exact.shape == system.right.shape:
         weights = _refined(system, alpha, before.factor, before.exact)
         if weights is not None:
@@ -100,8 +102,7 @@ def solve(counts: PairCounts, alpha: float | str, before: Ridge | None = None) -
     gcv: tuple[tuple[float, float], ...] = ()
     if isinstance(alpha, str):
         matrix = system.full(system.dtype)
-        targets = mixed_targets(system.right, system.class_count, system.n_rows)
-        alpha, criterion = choose_alpha(matrix, targets, system.n_rows, system.unit)
+        alpha, criterion = choose_alpha(matrix, system.targets(), system.n_rows, system.unit)
         gcv = tuple(zip(ALPHAS, criterion.tolist(), strict=True))
     else:
         matrix = system.left.astype(system.dtype)
@@ -113,22 +114,6 @@ def solve(counts: PairCounts, alpha: float | str, before: Ridge | None = None) -
         factor = system.factor(alpha, np.float64)
         weights = linalg.cho_solve((factor, False), system.right, check_finite=False)
     return _finished(system, weights, alpha, gcv, factor)
-
-
-def leave_one_out(counts: PairCounts, alpha: float, winners: Winners, codes: Codes) -> Array:
-    """Return the scores of learned rows, each as if it alone had not been learned; the penalty stays.
-
-    Solved anew in double precision: within 1e-9 of a model that was fitted to the other rows, for an alpha from 1e-5
-    on. Below, equations that are nearly singular magnify what is rounded.
-    """
-    system = _System(counts)
-    factor = system.factor(alpha, np.float64)
-    weights = linalg.cho_solve((factor, False), system.right, check_finite=False)
-    rest = system.right - system.times(weights, alpha)
-    weights += linalg.cho_solve((factor, False), rest, check_finite=False)  # one step of refinement
-    share = system.class_count / system.n_rows - system.mean @ weights
-    scores = np.array([weights[one].sum(axis=0) for one in winners.astype(np.int64)]) + share
-    return _without_own(scores, codes, _leverage(factor, system.mean, winners) + 1.0 / system.n_rows)
 
 
 def _leverage(factor: Array, mean: Array, winners: Winners) -> Array:
@@ -144,34 +129,45 @@ def _leverage(factor: Array, mean: Array, winners: Winners) -> Array:
     return leverage
 
 
-def _without_own(scores: Array, codes: Codes, leverage: Array) -> Array:
+def indicator(codes: Codes, n_classes: int) -> Array:
+    """Return a 1 for the class of each row, and zeros for the others."""
+    truth = np.zeros((len(codes), n_classes))
+    truth[np.arange(len(codes)), codes] = 1.0
+    return truth
+
+
+def without_own(scores: Array, truth: Array, leverage: Array) -> Array:
     """Return scores as if each row had not been learned.
 
     For a linear fit the residual of a row left out is its residual over one minus its leverage,
     ``1 / n + (h - mu)' (A + alpha I)^-1 (h - mu)``, times its weight.
     """
-    truth = np.zeros_like(scores)
-    truth[np.arange(len(codes)), codes] = 1.0
     return np.asarray(truth - (truth - scores) / np.maximum(1.0 - leverage, 1e-12)[:, None])
 
 
-class _System:
+class System:
     """The centred equations."""
 
-    def __init__(self, counts: PairCounts) -> None:
+    def __init__(self, counts: Solvable) -> None:
         unit = counts.unit
         self.n_rows = float(unit.rows(counts.n_rows))
-        self.class_count = unit.rows(counts.class_count.astype(np.float64))
+        sums, self.totals, self._spreads, self._are_classes = counts.right_side()
         self.left = unit.rows(counts.square())  # the lower half in C's order, which is the upper in Fortran's
         self.mean = np.diag(self.left) / self.n_rows
         step = max(1, 2**22 // self.mean.size)
         for begin in range(0, self.mean.size, step):
             rows = slice(begin, begin + step)
             self.left[rows] -= np.outer(self.n_rows * self.mean[rows], self.mean)
-        self.right: Array = unit.rows(counts.table) - np.outer(self.mean, self.class_count)
+        self.right: Array = sums - np.outer(self.mean, self.totals)
         trace = float(np.trace(self.left))
         self.unit = max(trace / self.mean.size, LEAST_UNIT)
         self.dtype = np.float64 if self.mean.size <= MAX_DOUBLE else np.float32
+
+    def targets(self) -> Targets:
+        """Return what a penalty is chosen for."""
+        if self._are_classes:
+            return mixed_targets(self.right, self.totals, self.n_rows)
+        return Targets(self.right[:, :MAX_TARGETS], float(self._spreads[:MAX_TARGETS].sum()))
 
     def full(self, dtype: Any) -> Array:
         """Return A, both halves of it."""
@@ -203,7 +199,7 @@ def _factor(matrix: Array, shift: float) -> Array:
     return factor
 
 
-def _refined(system: _System, alpha: float, factor: Array, start: Array | None) -> Array | None:
+def _refined(system: System, alpha: float, factor: Array, start: Array | None) -> Array | None:
     """Return the weights by conjugate gradients, preconditioned by a factor of equations that are near.
 
     From the factor itself, in double precision, that is the one step of refinement that takes away its rounding; in
@@ -234,11 +230,9 @@ def _refined(system: _System, alpha: float, factor: Array, start: Array | None) 
     return None
 
 
-def _finished(
-    system: _System, exact: Array, alpha: float, gcv: tuple[tuple[float, float], ...], factor: Array
-) -> Ridge:
+def _finished(system: System, exact: Array, alpha: float, gcv: tuple[tuple[float, float], ...], factor: Array) -> Ridge:
     """Return weights and intercepts, rounded so that sums of them are exact."""
-    intercept = system.class_count / system.n_rows - system.mean @ exact
+    intercept = system.totals / system.n_rows - system.mean @ exact
     unit = unit_for(exact, intercept)
     weights = in_units(exact, unit)
     return Ridge(weights, intercept, alpha, gcv, TableWeights(weights), unit, factor, system.mean, exact)

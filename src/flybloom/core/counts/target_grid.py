@@ -1,0 +1,126 @@
+"""Targets as whole numbers, so that sums of them are exact: steps of a grid, fixed together with the encoding."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+from flybloom.exceptions import IncompatibleHashError
+
+STEPS = 2**20  # of the grid in one deviation of the targets, or in up to two
+ORIGIN = 8  # deviations that origins are multiples of, so that few rows seldom change one
+MAX_STEPS = 2**40  # from the origin to a target
+FINEST = 2.0**-30  # of the largest target is the least deviation: floats hold no finer steps
+LARGEST = 900  # binary digits of a scale, so that nothing computed with it is infinite
+
+
+@dataclass(frozen=True)
+class TargetGrid:
+    """Where the targets of each output are counted from, and in what.
+
+    Parameters
+    ----------
+    origins : tuple of float
+        For each output, the target that is counted as 0.
+    scales : tuple of float
+        For each output, what `STEPS` steps are: a power of two.
+    """
+
+    origins: tuple[float, ...]
+    scales: tuple[float, ...]
+
+    @staticmethod
+    def of(targets: Array, weights: Array, scale: float | None = None) -> TargetGrid:
+        """Return the grid for targets like these: sums are rounded once, so the order of the rows does not matter.
+
+        With a scale that is given, nothing follows from the targets but the number of outputs.
+        """
+        if scale is not None:
+            n_outputs = targets.shape[1]
+            return TargetGrid((0.0,) * n_outputs, (_power_of_two(scale),) * n_outputs)
+        shares = weights.tolist()
+        placed = [_placed(column.tolist(), shares) for column in targets.T]
+        return TargetGrid(tuple(origin for origin, _ in placed), tuple(scale for _, scale in placed))
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return len(self.scales)
+
+    def whole(self, targets: Array) -> Array:
+        """Return targets as whole numbers of steps, of shape (n_rows, n_outputs), int64."""
+        if targets.shape[1] != self.n_outputs:
+            msg = (
+                f"y has {targets.shape[1]} outputs, those learned before have {self.n_outputs}. "
+                "Pass as many columns of y as in the first call."
+            )
+            raise ValueError(msg)
+        with np.errstate(over="ignore"):
+            steps = np.rint((targets - np.array(self.origins)) / (np.array(self.scales) / STEPS))
+        far = np.argwhere(~(np.abs(steps) <= MAX_STEPS))
+        if far.size:
+            row, output = far[0].tolist()
+            origin, most = self.origins[output], self.scales[output] * (MAX_STEPS // STEPS)
+            msg = (
+                f"Targets must be within {most:.6g} of {origin:.6g}, a million times the spread of those that were "
+                f"learned first. Got {float(targets[row, output])!r} in row {row} instead. Leave out what is no "
+                "measurement, or fit to rows that are spread as widely."
+            )
+            raise ValueError(msg)
+        return np.asarray(steps, np.int64)
+
+    def targets(self, scores: Array) -> Array:
+        """Return the targets that scores, in `STEPS` steps each, stand for."""
+        return np.asarray(scores * np.array(self.scales) + np.array(self.origins))
+
+    def require_same(self, other: TargetGrid, action: str) -> None:
+        """Refuse sums of other steps."""
+        if self != other:
+            msg = (
+                f"Cannot {action}: the two models count targets in different steps. Origins and scales differ ({self} "
+                f"and {other}). Let the second learn from the first one's like()."
+            )
+            raise IncompatibleHashError(msg)
+
+    def to_json(self) -> dict[str, list[float]]:
+        """Return what `from_json` is given."""
+        return {"origins": list(self.origins), "scales": list(self.scales)}
+
+    @staticmethod
+    def from_json(stored: Any) -> TargetGrid:
+        """Return the grid of a file; ValueError where there can be none."""
+        origins, scales = (_floats(stored, name) for name in ("origins", "scales"))
+        if len(origins) != len(scales) or not all(s > 0 and math.frexp(s)[0] == 0.5 for s in scales):  # noqa: PLR2004
+            msg = "its grid of targets is not an origin and a power of two for each output"
+            raise ValueError(msg)
+        return TargetGrid(origins, scales)
+
+
+def _floats(stored: Any, name: str) -> tuple[float, ...]:
+    """Return a list of finite floats of a file; ValueError where it is none."""
+    values = stored.get(name) if isinstance(stored, dict) else None
+    if not isinstance(values, list) or not all(type(value) is float and math.isfinite(value) for value in values):
+        msg = f"the {name} of its targets are not numbers"
+        raise ValueError(msg)
+    return tuple(values)
+
+
+def _placed(values: list[float], weights: list[float]) -> tuple[float, float]:
+    """Return origin and scale of one output."""
+    n_rows = math.fsum(weights) or 1.0
+    largest = max(map(abs, values), default=0.0) or 1.0
+    shares = [value / largest for value in values]  # squares of them are finite
+    mean = math.fsum(w * v for w, v in zip(weights, shares, strict=True)) / n_rows
+    squares = math.fsum(w * (v - mean) ** 2 for w, v in zip(weights, shares, strict=True))
+    deviation = math.sqrt(squares / n_rows) or 1.0  # targets that are all alike are steps of themselves
+    scale = _power_of_two(max(deviation, FINEST) * largest)
+    return float(round(mean * largest / (ORIGIN * scale))) * (ORIGIN * scale), scale
+
+
+def _power_of_two(spread: float) -> float:
+    """Return the largest power of two that is not above a spread."""
+    return math.ldexp(0.5, min(max(math.frexp(spread)[1], -LARGEST), LARGEST))

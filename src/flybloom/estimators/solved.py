@@ -1,0 +1,149 @@
+"""Ridge regression over counts of pairs: solved when first needed after a change, once for all threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.linalg import LinAlgError
+from threadpoolctl import threadpool_limits
+
+from flybloom._internal.typing import Array, Winners
+from flybloom.core.counts.pairs import n_bytes_of
+from flybloom.core.hashing.sizes import PairSizes
+from flybloom.core.readout.left_out import LeftOut
+from flybloom.core.readout.ridge import Ridge, solve
+from flybloom.core.recipe import Learned
+from flybloom.estimators.base import missing_attribute, read_only
+from flybloom.estimators.counting import CountingEstimator
+
+
+class LearnedRows(NamedTuple):
+    """Learned rows on their way to answers about what they change."""
+
+    learned: Learned
+    left_out: LeftOut
+    winners: Winners
+    truth: Array
+
+    def own(self) -> Array:
+        """Return the scores of the rows, each as if it alone had not been learned."""
+        return self.left_out.own(self.winners, self.truth)
+
+
+class SolvedEstimator(CountingEstimator):
+    """An estimator over counts of pairs whose answers are weights that are solved for."""
+
+    _counts_pairs = True
+    _sizes_type = PairSizes
+    alpha: float | str
+
+    def estimate_memory(self, n_features: int, n_rows: int | None = None) -> dict[str, int]:
+        """Return how many bytes the counts of pairs take, and how many solving needs besides.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of columns.
+        n_rows : int or None, default=None
+            Number of rows; None for as many as there may be.
+
+        Returns
+        -------
+        dict
+            ``counts`` and ``solving``.
+        """
+        sizes = PairSizes(self.n_components, self.n_connections, self.n_winners)
+        m, _, _ = sizes.for_features(n_features, None, n_rows)
+        return {"counts": n_bytes_of(m, n_rows or 0), "solving": 2 * 8 * m * m}
+
+    @property
+    def pair_counts_(self) -> Array:
+        """How often two components won together: of u and v <= u at ``u (u + 1) / 2 + v``."""
+        return read_only(self._handed_out("pair_counts_").triangle)
+
+    @property
+    def alpha_(self) -> float:
+        """The penalty, as a multiple of the mean eigenvalue; derived from the counts."""
+        return self._current().alpha
+
+    @property
+    def gcv_(self) -> Array:
+        """Penalties that were tried, and their generalised cross-validation: shape (n_tried, 2)."""
+        return np.array(self._current().gcv, np.float64).reshape(-1, 2)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Scores need at least one row."""
+        learned = self._shared.value
+        return learned is not None and learned.counts.n_rows > 0
+
+    def _handed_out(self, name: str) -> Any:
+        """Return the counts for an attribute, which stays as it is."""
+        learned = self._shared.hand_out()
+        if learned is None:
+            raise missing_attribute(self, name)
+        return learned.counts
+
+    def _current(self) -> Ridge:
+        """Return the weights for the counts as they are."""
+        self._require_hasher()
+        with self.reading_learned() as learned:
+            return self._solution(learned.counts)
+
+    def _solution(self, counts: Any, *, needs_factor: bool = False) -> Ridge:
+        """Return the weights for counts that do not change meanwhile; solved once for all threads.
+
+        Weights that a few steps led to from those before come with the factor of those before, unless it is needed.
+        """
+        shared = self._shared
+        with shared.deriving:
+            kept = shared.derived
+            key = (counts.edition, self.alpha)
+            before = None if kept is None else kept[2]
+            if kept is not None and kept[0] is counts and kept[1] == key and (kept[3] or not needs_factor):
+                return kept[2]  # type: ignore[no-any-return]
+            with threadpool_limits(effective_n_jobs(self.n_jobs), "blas"), _alpha_blamed(self.alpha):
+                ridge = solve(counts, self.alpha, None if needs_factor else before)
+            has_own_factor = before is None or ridge.factor is not before.factor
+            shared.derived = (counts, key, ridge, has_own_factor)
+            return ridge
+
+    @contextmanager
+    def leaving_out(self, X: Any, y: Any) -> Iterator[LearnedRows]:
+        """Give learned rows, and what leaves single ones of them out of the equations, exactly.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned.
+        y : array-like
+            What they were learned with.
+        """
+        with self.scoring(X) as (rows, learned):
+            learned.counts.unit.require_whole("leave rows out")
+            truth = self._truth(learned.counts, y, rows.shape[0])
+            winners = learned.hasher.winners(rows, self.n_jobs)
+            alpha = self._solution(learned.counts).alpha
+            with threadpool_limits(effective_n_jobs(self.n_jobs), "blas"), _alpha_blamed(alpha):
+                counts: Any = learned.counts
+                yield LearnedRows(learned, LeftOut(counts, alpha), winners, truth)
+
+    def _truth(self, counts: Any, y: Any, n_rows: int) -> Array:
+        """Return what learned rows were learned with, as the right-hand side has it."""
+        raise NotImplementedError
+
+
+@contextmanager
+def _alpha_blamed(alpha: float | str) -> Iterator[None]:
+    """Say what to do where a penalty is too small for the equations to be solved."""
+    try:
+        yield
+    except LinAlgError as error:
+        msg = (
+            f"alpha={alpha} is too small to solve the equations of these counts: some components always win together. "
+            "Choose a larger alpha, such as 1e-6, or 'gcv'."
+        )
+        raise ValueError(msg) from error
