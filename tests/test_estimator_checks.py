@@ -8,6 +8,7 @@ from flybloom import (
     FlyBloomNovelty,
     FlyHash,
     FlyRidgeClassifier,
+    FlyRidgeRegressor,
     OpenSetClassifier,
 )
 
@@ -50,6 +51,8 @@ def expected_failures(estimator):
         OpenSetClassifier(FlyBloomClassifier(random_state=0)),
         FlyRidgeClassifier(),
         FlyRidgeClassifier(256, scaling="none", alpha=0.01, class_weight="balanced"),
+        FlyRidgeRegressor(),
+        FlyRidgeRegressor(256, encoding="none", alpha=0.01),
         FlyBloomNovelty(),
         FlyBloomNovelty(recovery=1000, contamination=0.1),
         FlyBloomNovelty(scaling="none", signed=False, decay=1.0),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from flybloom.estimators.learning.train import train
     from flybloom.estimators.novelty import FlyBloomNovelty
     from flybloom.estimators.open_set import OpenSetClassifier
+    from flybloom.estimators.regressor import FlyRidgeRegressor
     from flybloom.estimators.released import ReleasedClassifier
     from flybloom.estimators.ridge import FlyRidgeClassifier
     from flybloom.estimators.transformers import RelevanceScaler, SoftBins
@@ -36,6 +37,7 @@ __all__ = [
     "FlyBloomNovelty",
     "FlyHash",
     "FlyRidgeClassifier",
+    "FlyRidgeRegressor",
     "FrozenClassifier",
     "OpenSetClassifier",
     "ReleasedClassifier",
@@ -59,6 +61,7 @@ _MODULES = {
     "FlyBloomNovelty": "flybloom.estimators.novelty",
     "FlyHash": "flybloom.estimators.fly_hash",
     "FlyRidgeClassifier": "flybloom.estimators.ridge",
+    "FlyRidgeRegressor": "flybloom.estimators.regressor",
     "FrozenClassifier": "flybloom.estimators.frozen",
     "OpenSetClassifier": "flybloom.estimators.open_set",
     "ReleasedClassifier": "flybloom.estimators.released",

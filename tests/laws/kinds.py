@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier
+from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier, FlyRidgeRegressor
 from flybloom.core.files.registry import estimator_of, known_kinds
 from flybloom.estimators.counting import CountingEstimator
 from toy_kind import HourModel
@@ -21,6 +21,8 @@ class Kind(NamedTuple):
     def model(self, **settings):
         """An unfitted model with few components, so that there are ties and collisions."""
         sizes = {"n_components": 48, "n_winners": 6, "random_state": 3}
+        if self.estimator is FlyRidgeRegressor and "scaling" in settings:  # it has no older words
+            settings["encoding"] = settings.pop("scaling")
         return self.estimator(**{**sizes, **self.settings, **settings})
 
     def labels(self, y):
@@ -34,6 +36,7 @@ KINDS = [
     Kind("novelty", FlyBloomNovelty, {}),
     Kind("novelty that recovers", FlyBloomNovelty, {"recovery": 24}, has_order=True),
     Kind("pairs", FlyRidgeClassifier, {}),
+    Kind("pairs with targets", FlyRidgeRegressor, {"target_scale": 1.0}),
     Kind("hours", HourModel, {}),
 ]
 

@@ -1,0 +1,303 @@
+"""Ridge regression of numbers on pairs of winners: constant memory, exact in any order, as exact to forget."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+
+from flybloom._internal.sklearn_compat import Interval, StrOptions
+from flybloom._internal.targets import check_targets
+from flybloom._internal.typing import Array, Size, WantedUnit, Winners
+from flybloom.core.counts.pairs import PairsByTarget
+from flybloom.core.counts.target_grid import STEPS
+from flybloom.estimators.base import HASH_PARAMETERS, read_only
+from flybloom.estimators.counting_classifier import WEIGHT_UNIT
+from flybloom.estimators.solved import SolvedEstimator
+
+
+class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # type: ignore[misc]
+    """Regressor that counts pairs of winners, adds up targets, and reads them out by ridge regression.
+
+    The regressor that belongs to `FlyRidgeClassifier`. Each row is hashed (see `FlyHash`). Counted is how often two
+    components won together; for each component, the targets of the rows in which it won are added up. Targets are
+    whole numbers of steps, about a millionth of their spread, so all sums are exact. From these follow the weights that
+    ridge regression would give on the hashes of all rows, without seeing a row again.
+
+    So learning block by block takes constant memory; in any order, on any number of threads, it gives the same model,
+    bit for bit. Models can be merged, and rows forgotten, just as exactly.
+
+    Parameters
+    ----------
+    n_components : int, float or "auto", default="auto"
+        How many components there are; see `FlyRidgeClassifier`.
+
+    n_connections : int, float or "auto", default="auto"
+        How many features each component sums; see `FlyRidgeClassifier`.
+
+    n_winners : int, float or "auto", default="auto"
+        How many components win in each row; see `FlyRidgeClassifier`.
+
+    alpha : float or "gcv", default="gcv"
+        How strongly weights are shrunk, as a multiple of the mean eigenvalue of the pairs. "gcv" chooses it by
+        generalised cross-validation, which follows from the counts alone. It may be changed after fit.
+
+    signed : bool, default=True
+        Whether each connection has a random sign.
+
+    encoding : str, Encoding or Encoder, default="auto"
+        What the hash sees of the columns; see `FlyRidgeClassifier`. Where labels have a part in it, ranges of the
+        targets that hold an eighth of the rows each take their place.
+
+    weight_unit : float or "auto", default="auto"
+        The `sample_weight` that counts as one row; see `FlyRidgeClassifier`.
+
+    target_scale : float or "auto", default="auto"
+        How far targets are spread: they are rounded to about a millionth of it. If "auto", that follows from a sample
+        of the first rows. Models that learned apart add up if they have the same one.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the connections. An int is used as it is and makes the counts reproducible on every machine.
+
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, -1 all processors. No count depends on it.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_components_,) or (n_outputs, n_components_)
+        Weights of the components; derived.
+
+    intercept_ : float or ndarray of shape (n_outputs,)
+        Intercepts; derived.
+
+    pair_counts_ : ndarray of shape (n_components_ * (n_components_ + 1) / 2,)
+        How often two components won together: of u and v <= u at ``u (u + 1) / 2 + v``.
+
+    target_steps_ : ndarray of shape (n_outputs,)
+        What targets are rounded to: powers of two.
+
+    alpha_ : float
+        The penalty, as a multiple of the mean eigenvalue; derived.
+
+    gcv_ : ndarray of shape (n_tried, 2)
+        Penalties that were tried, ascending, and their generalised cross-validation; derived.
+
+    n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
+        As for `FlyHash`.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names that are strings.
+
+    See Also
+    --------
+    FlyRidgeClassifier : The same for labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from flybloom import FlyRidgeRegressor
+    >>> X, y = make_friedman1(1200, noise=0.5, random_state=0)
+    >>> model = FlyRidgeRegressor(random_state=0).fit(X[:1000], y[:1000])
+    >>> bool(model.score(X[1000:], y[1000:]) > 0.9)
+    True
+    >>> rest = model.like().partial_fit(X[1000:], y[1000:])
+    >>> (model + rest).n_rows_learned()
+    1200
+    """
+
+    counts_type = PairsByTarget
+    _check_labels = staticmethod(check_targets)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{name: allowed for name, allowed in HASH_PARAMETERS.items() if name != "scaling"},
+        "weight_unit": WEIGHT_UNIT,
+        "target_scale": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "alpha": [StrOptions({"gcv"}), Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        n_components: Size = "auto",
+        *,
+        n_connections: Size = "auto",
+        n_winners: Size = "auto",
+        alpha: float | str = "gcv",
+        signed: bool = True,
+        encoding: Any = "auto",
+        weight_unit: WantedUnit = "auto",
+        target_scale: float | Literal["auto"] = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_connections = n_connections
+        self.n_winners = n_winners
+        self.alpha = alpha
+        self.signed = signed
+        self.encoding = encoding
+        self.weight_unit = weight_unit
+        self.target_scale = target_scale
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 3 counts as three copies. For fractions, see `weight_unit`.
+
+        Returns
+        -------
+        FlyRidgeRegressor
+            The fitted regressor itself.
+        """
+        self.learn_rows(X, y, sample_weight, anew=True)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn a block of rows in addition to those before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their targets, as many as those before have.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 3 counts as three copies. For fractions, see `weight_unit`.
+
+        Returns
+        -------
+        FlyRidgeRegressor
+            The regressor itself.
+        """
+        self.learn_rows(X, y, sample_weight)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows: afterwards the counts equal, bit for bit, those of a model that never learned them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned before.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets with which they were learned.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights with which they were learned; a row of weight 3 is forgotten three times.
+
+        Returns
+        -------
+        FlyRidgeRegressor
+            The regressor itself.
+
+        Raises
+        ------
+        NeverLearnedError
+            If the rows cannot all have been learned; nothing has changed then.
+        """
+        self._forget(X, y, sample_weight)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the targets that are expected of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            One dimension where there is one output.
+        """
+        with self.scoring(X) as (rows, learned):
+            counts: Any = learned.counts
+            read_out = self._solution(counts).read_out()
+            scores = np.empty((rows.shape[0], counts.right.grid.n_outputs))
+
+            def score(block: slice, winners: Winners) -> None:
+                read_out.scores(winners, scores[block])
+
+            learned.hasher.for_each_block(rows, score, self.n_jobs)
+            return _as_given(counts.right.grid.targets(scores))
+
+    def leave_one_out_predict(self, X: Any, y: Any) -> Array:
+        """Return the predictions for learned rows, each as if it alone had not been learned.
+
+        Those of a model fitted to the other rows with the same penalty and encoding, to 1e-9 of the spread of the
+        targets for an alpha from 1e-5 on, without fitting one for each.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets they were learned with.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            The predictions.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_diabetes
+        >>> from sklearn.metrics import r2_score
+        >>> from flybloom import FlyRidgeRegressor
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = FlyRidgeRegressor(random_state=0).fit(X, y)
+        >>> bool(r2_score(y, model.leave_one_out_predict(X, y)) < model.score(X, y))
+        True
+        """
+        with self.leaving_out(X, y) as rows:
+            counts: Any = rows.learned.counts
+            return _as_given(counts.right.grid.targets(rows.own()))
+
+    def _truth(self, counts: Any, y: Any, n_rows: int) -> Array:
+        """Return the targets of learned rows, as the right-hand side has them."""
+        return np.asarray(counts.right.grid.whole(check_targets(y, n_rows)) / STEPS)
+
+    @property
+    def _counts_settings(self) -> dict[str, Any]:  # type: ignore[override]
+        """What the sums are made with besides their sizes."""
+        return {"scale": None if self.target_scale == "auto" else float(self.target_scale)}
+
+    @property
+    def coef_(self) -> Array:
+        """Weights of the components, of shape (n_components_,) or (n_outputs, n_components_)."""
+        ridge = self._current()
+        coef = ridge.weights.T * ridge.unit * np.array(self._handed_out("coef_").right.grid.scales)[:, None]
+        return np.asarray(coef[0] if len(coef) == 1 else coef)
+
+    @property
+    def intercept_(self) -> Any:
+        """Intercepts: a number, or one for each output."""
+        intercept = self._handed_out("intercept_").right.grid.targets(self._current().intercept)
+        return float(intercept[0]) if len(intercept) == 1 else intercept
+
+    @property
+    def target_steps_(self) -> Array:
+        """What targets are rounded to: powers of two."""
+        return read_only(np.array(self._handed_out("target_steps_").right.grid.scales) / STEPS)
+
+    @property
+    def weight_unit_(self) -> float:
+        """The weight that counts as one row."""
+        return float(self._handed_out("weight_unit_").unit.weight)
+
+
+def _as_given(targets: Array) -> Array:
+    """Return one dimension where there is one output."""
+    return targets[:, 0] if targets.shape[1] == 1 else targets
