@@ -58,6 +58,19 @@ def load_classifier(path: Path, n_jobs: int = 1) -> FlyBloomClassifier | FlyRidg
     return model
 
 
+def load_audited(path: Path, n_jobs: int = 1) -> Any:
+    """Load a model that leaves learned rows out."""
+    model = inside(load_any(path)[0])
+    if not any(hasattr(model, name) for name in ("leave_one_out_decision", "leave_one_out_predict")):
+        msg = (
+            f"{path} is a {type(model).__name__}. Expected a FlyBloomClassifier, a FlyRidgeClassifier or a "
+            "FlyRidgeRegressor. Choose another file."
+        )
+        raise ModelFileError(msg)
+    model.set_params(n_jobs=n_jobs)
+    return model
+
+
 def save_model(model: Any, path: Path) -> None:
     """Save a model for one thread, wherever it will be used: equal models have equal files."""
     inside(model).set_params(n_jobs=1)

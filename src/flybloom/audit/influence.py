@@ -1,0 +1,82 @@
+"""Which learned rows decide a prediction: what it would be if each of them were forgotten."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+
+
+class Influence(NamedTuple):
+    """What a row is predicted, and what it would be without each learned row.
+
+    Parameters
+    ----------
+    now : ndarray of shape (n_columns,)
+        The scores of the classes, or the targets that are expected.
+    without : ndarray of shape (n_learned, n_columns)
+        The same if one learned row were forgotten.
+    ranked : ndarray of shape (n_learned,)
+        The positions of the learned rows, those that change the prediction most first: the score of the class on top
+        against the next one, or of targets the one that changes most.
+    """
+
+    now: Array
+    without: Array
+    ranked: Array
+
+
+def influence(model: Any, X: Any, y: Any, row: Any) -> Influence:
+    """Return what the prediction of a row would be without each of the learned rows.
+
+    Exact for the penalty and the encoding that the model has: the equations change by a matrix of rank one.
+
+    Parameters
+    ----------
+    model : FlyRidgeClassifier or FlyRidgeRegressor
+        Fitted to these rows.
+    X : {array-like, sparse matrix} of shape (n_learned, n_features)
+        Rows that were learned.
+    y : array-like
+        What they were learned with.
+    row : {array-like, sparse matrix} of shape (1, n_features)
+        The row that is predicted.
+
+    Returns
+    -------
+    Influence
+        Predictions and the ranking.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyRidgeClassifier
+    >>> from flybloom.audit import influence
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = FlyRidgeClassifier(random_state=0).fit(X[:1000], y[:1000])
+    >>> found = influence(model, X[:1000], y[:1000], X[1000:1001])
+    >>> y[found.ranked[:3]], y[1000]
+    (array([1, 1, 1]), np.int64(1))
+    """
+    if not hasattr(model, "leaving_out"):
+        msg = (
+            "influence needs a model whose predictions are solved for. Expected a FlyRidgeClassifier or a "
+            f"FlyRidgeRegressor. Got {type(model).__name__} instead."
+        )
+        raise TypeError(msg)
+    with model.leaving_out(X, y) as rows, model.scoring(row) as (one, learned):
+        if one.shape[0] != 1:
+            msg = f"influence is that on one row. Expected one. Got {one.shape[0]} instead. Ask for each in turn."
+            raise ValueError(msg)
+        winners = learned.hasher.winners(one)
+        now = rows.left_out.scores(winners)[0]
+        changes = rows.left_out.changes(winners, rows.winners, rows.truth - rows.own())[0]
+    if hasattr(model, "classes_"):
+        top, *others = np.argsort(-now, kind="stable")[:2]
+        margin = changes[:, top] - (changes[:, others[0]] if others else 0.0)
+        return Influence(now, now + changes, np.argsort(-np.abs(margin), kind="stable"))
+    ranked = np.argsort(-np.abs(changes).max(axis=1), kind="stable")
+    grid = learned.counts.right.grid
+    return Influence(grid.targets(now), grid.targets(now + changes), ranked)

@@ -1,0 +1,85 @@
+"""Labels that look wrong: where the model without a row gives its label little chance."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+from flybloom._internal.validation import check_labels
+from flybloom.core.counts.columns import known_codes
+from flybloom.estimators.scores import probabilities
+
+
+class LabelErrors(NamedTuple):
+    """How likely the labels of learned rows are, to the model without each row.
+
+    Parameters
+    ----------
+    ranked : ndarray of shape (n_samples,)
+        The positions of all rows, the most suspicious first.
+    quality : ndarray of shape (n_samples,)
+        The probability of each row's own label, from 0 to 1.
+    suggested : ndarray of shape (n_samples,)
+        The label of the largest probability.
+    probabilities : ndarray of shape (n_samples, n_classes)
+        Of all labels, columns as in ``classes_``; cleanlab takes them as its `pred_probs`.
+    """
+
+    ranked: Array
+    quality: Array
+    suggested: Array
+    probabilities: Array
+
+
+def label_errors(model: Any, X: Any, y: Any) -> LabelErrors:
+    """Return how likely the labels of learned rows are, each row left out of the model.
+
+    Leaving a row out is exact and takes no refit. The encoding stays that of all rows; where it weighs columns by
+    labels, the row's own had a small part in that. That is fine for finding rows, but do not take the share of labels
+    that agree for an accuracy.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier or FlyRidgeClassifier
+        Fitted to these rows.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows that were learned.
+    y : array-like of shape (n_samples,)
+        The labels they were learned with.
+
+    Returns
+    -------
+    LabelErrors
+        The ranking and what it follows from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyRidgeClassifier
+    >>> from flybloom.audit import label_errors
+    >>> X, y = load_digits(return_X_y=True)
+    >>> y[7] = 3  # it is a seven
+    >>> found = label_errors(FlyRidgeClassifier(random_state=0).fit(X, y), X, y)
+    >>> bool(7 in found.ranked[:20]), int(found.suggested[7])
+    (True, 7)
+    """
+    require_method(model, "leave_one_out_decision", "label_errors")
+    scores = model.leave_one_out_decision(X, y, shared_encoding=True)
+    codes = known_codes(check_labels(y, len(scores)), model.classes_)
+    chances = probabilities(scores, model.freeze().temperature_)
+    quality = chances[np.arange(len(codes)), codes]
+    # the margin tells apart labels whose probabilities round to the same number
+    margin = scores[np.arange(len(codes)), codes] - scores.max(axis=1)
+    return LabelErrors(np.lexsort((margin, quality)), quality, model.classes_[scores.argmax(axis=1)], chances)
+
+
+def require_method(model: Any, method: str, what: str) -> None:
+    """Refuse a model that leaves no rows out."""
+    if not hasattr(model, method):
+        msg = (
+            f"{what} needs a model that leaves rows out. Expected a FlyBloomClassifier or a FlyRidgeClassifier; for "
+            f"targets that are numbers, a FlyRidgeRegressor and target_errors. Got {type(model).__name__} instead."
+        )
+        raise TypeError(msg)

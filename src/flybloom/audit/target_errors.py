@@ -1,0 +1,66 @@
+"""Targets that look wrong: far from what the model without the row expects."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flybloom._internal.targets import check_targets
+from flybloom._internal.typing import Array
+
+
+class TargetErrors(NamedTuple):
+    """How far the targets of learned rows are from what the model without each row expects.
+
+    Parameters
+    ----------
+    ranked : ndarray of shape (n_samples,)
+        The positions of all rows, the most suspicious first.
+    distance : ndarray of shape (n_samples,)
+        How far off the target is, in typical distances: over the median of all rows, of the output that is furthest.
+    expected : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        What the model without the row predicts.
+    """
+
+    ranked: Array
+    distance: Array
+    expected: Array
+
+
+def target_errors(model: Any, X: Any, y: Any) -> TargetErrors:
+    """Return how far the targets of learned rows are from what is expected, each row left out of the model.
+
+    Parameters
+    ----------
+    model : FlyRidgeRegressor
+        Fitted to these rows.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows that were learned.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        The targets they were learned with.
+
+    Returns
+    -------
+    TargetErrors
+        The ranking and what it follows from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from flybloom import FlyRidgeRegressor
+    >>> from flybloom.audit import target_errors
+    >>> X, y = make_friedman1(500, noise=0.5, random_state=0)
+    >>> y[7] += 20
+    >>> int(target_errors(FlyRidgeRegressor(random_state=0).fit(X, y), X, y).ranked[0])
+    7
+    """
+    if not hasattr(model, "leave_one_out_predict"):
+        msg = f"target_errors needs a FlyRidgeRegressor. Got {type(model).__name__} instead: use label_errors."
+        raise TypeError(msg)
+    expected = model.leave_one_out_predict(X, y)
+    targets = check_targets(y)
+    apart = np.abs(targets - expected.reshape(targets.shape))
+    typical = np.median(apart, axis=0)
+    distance = (apart / np.where(typical > 0, typical, 1.0)).max(axis=1)
+    return TargetErrors(np.argsort(-distance, kind="stable"), distance, expected)
