@@ -156,7 +156,7 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         return copy(self) if isinstance(other, int) and other == 0 else NotImplemented
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Refuse to learn.
+        """Refuse to learn or to forget.
 
         Parameters
         ----------
@@ -170,41 +170,13 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         PrivacyError
             Always.
         """
-        raise PrivacyError(_refusal("learn"))
+        msg = (
+            "A release cannot learn or forget: it has no counts but noisy ones. Do so with the FlyBloomClassifier that "
+            "it came from, and release that again."
+        )
+        raise PrivacyError(msg)
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Refuse to learn.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Not used.
-        y : array-like of shape (n_samples,), default=None
-            Not used.
-
-        Raises
-        ------
-        PrivacyError
-            Always.
-        """
-        raise PrivacyError(_refusal("learn"))
-
-    def forget(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Refuse to forget.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Not used.
-        y : array-like of shape (n_samples,), default=None
-            Not used.
-
-        Raises
-        ------
-        PrivacyError
-            Always.
-        """
-        raise PrivacyError(_refusal("forget"))
+    partial_fit = forget = fit
 
     def with_counts(self, hasher: Hasher, classes: Array, table: Array, spent: tuple[Spent, ...]) -> Self:
         """Predict with noisy counts, and return the classifier itself.
@@ -330,11 +302,3 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         yield Reading(rows, hasher, self.classes_, read_out, float(self.temperature), n_winners)
 
     _reading_filters = _reading
-
-
-def _refusal(action: str) -> str:
-    """Return why a release does not change."""
-    return (
-        f"A release cannot {action}: it has no counts but noisy ones. Learn with the FlyBloomClassifier that it came "
-        "from, and release that again."
-    )

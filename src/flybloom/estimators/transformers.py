@@ -25,10 +25,6 @@ class _EncodingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
 
     _encoder: Encoder
 
-    def _wanted(self, *, is_sparse: bool) -> Encoding:
-        """Return the encoding for rows of a kind."""
-        raise NotImplementedError
-
     def __sklearn_tags__(self) -> Any:
         """Say what rows may be."""
         tags = super().__sklearn_tags__()
@@ -36,13 +32,13 @@ class _EncodingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _fit(self, X: Any, y: Any, *, takes_sparse: bool) -> Self:
-        """Fit the encoder from scratch."""
+    def _fit(self, X: Any, y: Any, encoding: Encoding, of_sparse: Encoding | None = None) -> Self:
+        """Fit an encoding from scratch, perhaps another one to sparse rows."""
         owner = type(self).__name__
-        rows, names, kinds = check_new_rows(X, owner, takes_sparse=takes_sparse)
+        rows, names, kinds = check_new_rows(X, owner, takes_sparse=of_sparse is not None)
         labels = None if y is None else check_labels(y, rows.shape[0])
         sample = Sketch.of(rows, labels, np.ones(rows.shape[0], np.int64)).sample()
-        wanted = self._wanted(is_sparse=sparse.issparse(rows))
+        wanted = of_sparse if of_sparse is not None and sparse.issparse(rows) else encoding
         self._encoder = wanted.fitted(Encoder(rows.shape[1], names, kinds=kinds), sample)
         self.n_features_in_ = rows.shape[1]
         if names is not None:
@@ -148,11 +144,7 @@ class SoftBins(_EncodingTransformer):
         SoftBins
             The fitted transformer itself.
         """
-        return self._fit(X, None, takes_sparse=False)
-
-    def _wanted(self, *, is_sparse: bool) -> Encoding:  # noqa: ARG002
-        """Return the encoding."""
-        return Encoding(bins=self.n_bins, clip=self.clip)
+        return self._fit(X, None, Encoding(bins=self.n_bins, clip=self.clip))
 
 
 class RelevanceScaler(_EncodingTransformer):
@@ -232,7 +224,8 @@ class RelevanceScaler(_EncodingTransformer):
         if y is None:
             msg = f"{type(self).__name__} requires y to be passed, but the target y is None."
             raise ValueError(msg)
-        return self._fit(X, y, takes_sparse=True)
+        dense = Encoding(relevance=self.power, clip=self.clip)
+        return self._fit(X, y, dense, Encoding("none", relevance=self.power))
 
     @property
     def weights_(self) -> Array:
@@ -241,9 +234,3 @@ class RelevanceScaler(_EncodingTransformer):
             raise not_fitted(self)
         step: Relevance | None = self._encoder.step(Relevance)
         return np.ones(self.n_features_in_, np.float32) if step is None else step.weights
-
-    def _wanted(self, *, is_sparse: bool) -> Encoding:
-        """Return the encoding."""
-        if is_sparse:
-            return Encoding("none", relevance=self.power)
-        return Encoding(relevance=self.power, clip=self.clip)

@@ -15,7 +15,7 @@ from flybloom.estimators.ridge import FlyRidgeClassifier
 from flybloom.exceptions import require_extra
 from flybloom.export.graph import OPSET, TYPES, Graph, Value
 from flybloom.export.hashing import hashes, winners
-from flybloom.export.scoring import linear_answers
+from flybloom.export.scoring import label_values, linear_answers
 
 if TYPE_CHECKING:
     import onnx
@@ -89,8 +89,7 @@ def write_model(graph: Graph, model: Any, X: Value, dtype: str) -> dict[str, Val
     won = winners(graph, hasher, X, dtype)
     if isinstance(model, FlyHash):
         return {"winners": won, "hash": hashes(graph, hasher, won)}
-    answers = linear_answers(graph, model.frozen_readout, hasher.projection.seed, won)
-    return answers._asdict()
+    return linear_answers(graph, model.frozen_readout, hasher.projection.seed, won)
 
 
 class _Model:
@@ -146,11 +145,6 @@ def _output_types(model: Any) -> dict[str, tuple[int, list[int]]]:
         return {"winners": (TYPES["int64"], [model.n_winners_]), "hash": (TYPES["float32"], [model.n_components_])}
     labels = import_module("onnx").numpy_helper.from_array(label_values(model.classes_)).data_type
     return {"label": (labels, []), "probabilities": (TYPES["float32"], [model.classes_.size])}
-
-
-def label_values(classes: Array) -> Array:
-    """Return labels in a type that ONNX has."""
-    return classes.astype(object) if classes.dtype.kind in "UT" else classes
 
 
 class _Container:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from flybloom._internal.typing import Array
@@ -12,29 +10,21 @@ from flybloom.core.readout.linear import FrozenReadout
 from flybloom.export.graph import Graph, Value
 
 
-class Answers(NamedTuple):
-    """What a classifier says of rows."""
-
-    label: Value
-    probabilities: Value  # float32
-
-
-def linear_answers(graph: Graph, learned: FrozenReadout, seed: int, won: Value) -> Answers:
-    """Add up weights, which is exact in any order; the class of the largest score is the answer."""
+def linear_answers(graph: Graph, learned: FrozenReadout, seed: int, won: Value) -> dict[str, Value]:
+    """Add up weights, which is exact in any order; return the label of the largest score, and probabilities."""
     weights = graph.node("Gather", graph.constant(learned.weights), won, axis=0)
     scores = graph.node("ReduceSum", graph.cast(weights, "float64"), graph.constant([1], np.int64), keepdims=0)
     scores = graph.node("Add", scores, graph.constant(learned.intercept))
+    codes = _largest(graph, scores, won, seed)
+    label = graph.node("Gather", graph.constant(label_values(learned.classes)), codes, axis=0)
     temperature = learned.temperature * learned.divisor / learned.unit
-    return _answers(graph, learned.classes, _largest(graph, scores, won, seed), scores, temperature)
-
-
-def _answers(graph: Graph, classes: Array, codes: Value, scores: Value, temperature: float) -> Answers:
-    """Return the labels of codes, and the softmax of scores."""
-    if classes.dtype.kind in "UT":
-        classes = classes.astype(object)
-    label = graph.node("Gather", graph.constant(classes), codes, axis=0)
     scaled = graph.node("Div", scores, graph.constant(float(temperature)))
-    return Answers(label, graph.cast(graph.node("Softmax", scaled, axis=1), "float32"))
+    return {"label": label, "probabilities": graph.cast(graph.node("Softmax", scaled, axis=1), "float32")}
+
+
+def label_values(classes: Array) -> Array:
+    """Return labels in a type that ONNX has."""
+    return classes.astype(object) if classes.dtype.kind in "UT" else classes
 
 
 def _added_in_order(graph: Graph, values: Value) -> Value:

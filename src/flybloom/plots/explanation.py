@@ -2,14 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from flybloom.plots._axes import grid_of_axes, plain
 
 
-class ClassProfileDisplay:
+class _Panels:
+    """Values of features in panels of their own: images, or bars of the largest values.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_panels, n_features)
+        What is drawn.
+    titles : array-like of shape (n_panels,)
+        What is written above each panel.
+    image_shape : tuple of int or None
+        Height and width, where rows are images.
+    feature_names : array-like of shape (n_features,) or None
+        Names of the features for bars; None numbers them.
+    """
+
+    axes_: list[Any]
+    figure_: Any
+
+    def __init__(self, values: Any, titles: Any, image_shape: Any, feature_names: Any) -> None:
+        self._values = np.atleast_2d(values)
+        self._titles = titles
+        self.image_shape = image_shape
+        self.feature_names = feature_names
+
+    def plot(self, *, ax: Any = None, cmap: str = "RdBu_r", n_features: int = 8) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : array of matplotlib Axes, default=None
+            Where to draw, one for each panel; None makes a new figure.
+        cmap : str, default="RdBu_r"
+            Colours, from negative to positive.
+        n_features : int, default=8
+            How many features get a bar, where rows are no images.
+
+        Returns
+        -------
+        display
+            The display itself.
+        """
+        self.axes_ = grid_of_axes(type(self).__name__, len(self._values), ax)
+        self.figure_ = self.axes_[0].figure
+        for axes, values, title in zip(self.axes_, self._values, self._titles, strict=True):
+            _draw(axes, values, str(title), self.image_shape, self.feature_names, cmap, n_features)
+        return self
+
+
+class ClassProfileDisplay(_Panels):
     """What each class remembers of the features: images, or bars of the most telling features.
 
     It is recommended to use `from_estimator` to create one.
@@ -50,8 +98,8 @@ class ClassProfileDisplay:
     ) -> None:
         self.profiles = profiles
         self.display_labels = display_labels
-        self.image_shape = image_shape
-        self.feature_names = feature_names
+        titles = range(len(profiles)) if display_labels is None else display_labels
+        super().__init__(profiles, titles, image_shape, feature_names)
 
     @classmethod
     def from_estimator(
@@ -84,33 +132,8 @@ class ClassProfileDisplay:
             feature_names=getattr(estimator, "feature_names_in_", None),
         ).plot(ax=ax, **plot_options)
 
-    def plot(self, *, ax: Any = None, cmap: str = "RdBu_r", n_features: int = 8) -> ClassProfileDisplay:
-        """Draw.
 
-        Parameters
-        ----------
-        ax : array of matplotlib Axes, default=None
-            Where to draw, one for each class; None makes a new figure.
-        cmap : str, default="RdBu_r"
-            Colours, from negative to positive.
-        n_features : int, default=8
-            How many features get a bar, where rows are no images.
-
-        Returns
-        -------
-        ClassProfileDisplay
-            The display itself.
-        """
-        profiles = np.asarray(self.profiles)
-        labels = range(len(profiles)) if self.display_labels is None else self.display_labels
-        self.axes_ = grid_of_axes("ClassProfileDisplay", len(profiles), ax)
-        self.figure_ = self.axes_[0].figure
-        for axes, profile, label in zip(self.axes_, profiles, labels, strict=True):
-            _draw(axes, profile, str(label), self.image_shape, self.feature_names, cmap, n_features)
-        return self
-
-
-class FeatureShareDisplay:
+class FeatureShareDisplay(_Panels):
     """The share of each feature in the scores of rows: images, or bars of the largest shares.
 
     It is recommended to use `from_estimator` to create one.
@@ -150,8 +173,9 @@ class FeatureShareDisplay:
     def __init__(self, shares: Any, *, titles: Any = None, image_shape: Any = None, feature_names: Any = None) -> None:
         self.shares = shares
         self.titles = titles
-        self.image_shape = image_shape
-        self.feature_names = feature_names
+        super().__init__(
+            shares, [""] * len(np.atleast_2d(shares)) if titles is None else titles, image_shape, feature_names
+        )
 
     @classmethod
     def from_estimator(
@@ -194,31 +218,6 @@ class FeatureShareDisplay:
         return cls(shares, titles=titles, image_shape=image_shape, feature_names=feature_names).plot(
             ax=ax, **plot_options
         )
-
-    def plot(self, *, ax: Any = None, cmap: str = "RdBu_r", n_features: int = 8) -> FeatureShareDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : array of matplotlib Axes, default=None
-            Where to draw, one for each row; None makes a new figure.
-        cmap : str, default="RdBu_r"
-            Colours, from negative to positive.
-        n_features : int, default=8
-            How many features get a bar, where rows are no images.
-
-        Returns
-        -------
-        FeatureShareDisplay
-            The display itself.
-        """
-        shares = np.atleast_2d(self.shares)
-        titles = [""] * len(shares) if self.titles is None else self.titles
-        self.axes_ = grid_of_axes("FeatureShareDisplay", len(shares), ax)
-        self.figure_ = self.axes_[0].figure
-        for axes, row, title in zip(self.axes_, shares, titles, strict=True):
-            _draw(axes, row, str(title), self.image_shape, self.feature_names, cmap, n_features)
-        return self
 
 
 def _draw(
