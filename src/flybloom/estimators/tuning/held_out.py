@@ -22,11 +22,10 @@ from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit
 from flybloom.core.readout.class_weight import ClassWeight, class_weights, left_out_weights
 from flybloom.core.readout.complement_bayes import Bayes, left_out_scores, temperature_unit
 from flybloom.core.readout.linear import choose
-from flybloom.core.readout.weight_table import WeightTable, coarse, decay_table, step_bits, table_of_decays
+from flybloom.core.readout.weight_table import LANES, WeightTable, coarse, decay_table, step_bits, table_of_decays
 
 Write: TypeAlias = Callable[[Winners, Array, Array], None]  # winners of some rows, the rows, where their novelties go
 
-LANES = _kernels.cross_validate.LANES
 ROWS_AT_ONCE = 4096  # bounds the copy of winners that is counted
 VALUES_PER_ROW = 4096  # rows in a block of scores: few, so that their novelties stay in the cache
 
