@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from sklearn.datasets import load_digits
 
 settings.register_profile("new", deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("project", settings.get_profile("new"), derandomize=True)  # so that the suite does not flicker
+settings.register_profile("project", settings.get_profile("new"), derandomize=True)  # the same each time
 settings.load_profile("project")  # scripts/attack and scripts/release draw new examples: --hypothesis-profile=new
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell; processes would inherit it
