@@ -23,7 +23,7 @@ GRAIN = 64  # means are multiples of one over this
 
 
 class SoftBins(Step):
-    """Hat functions of each column on even knots from -limit to limit, less their means; float32 comes out.
+    """Hat functions of each column on even knots from -limit to limit, perhaps less their means; float32 comes out.
 
     A missing value has no bin: it becomes zeros, which add nothing to a sum.
 
@@ -34,7 +34,7 @@ class SoftBins(Step):
     limit : float
         Where the outermost knots are.
     means : ndarray of shape (n_columns * n_bins,)
-        The mean of each hat.
+        The mean of each hat, or zeros.
     beside : float, default=0.0
         What the column itself, cut off at the limit, is multiplied by where it comes after its hats; 0 for not at all.
     """
@@ -46,10 +46,17 @@ class SoftBins(Step):
         self.n_bins, self.limit, self.means, self.beside = n_bins, limit, means, beside
 
     @classmethod
-    def fit(cls, sample: Sample, n_bins: int, limit: float, beside: float = 0.0) -> Self:
-        """Return the step, with the means of the hats; a missing value has none."""
+    def fit(cls, sample: Sample, n_bins: int, limit: float, beside: float = 0.0, *, centred: bool = True) -> Self:
+        """Return the step, with the means of the hats; a missing value has none.
+
+        Hats that are not `centred` stay as high as they are, as detectors want: rows in the middle of the others then
+        share most of their direction, and rows far from them do not.
+        """
         rows = np.ascontiguousarray(sample.rows, np.float32)
-        bins = cls(n_bins, limit, np.zeros(rows.shape[1] * n_bins, np.float32)).apply(rows)
+        whole = cls(n_bins, limit, np.zeros(rows.shape[1] * n_bins, np.float32), beside)
+        if not centred:
+            return whole
+        bins = cls(n_bins, limit, whole.means).apply(rows)
         is_missing = np.isnan(rows)
         if is_missing.any():
             bins[np.repeat(is_missing, n_bins, axis=1)] = np.nan

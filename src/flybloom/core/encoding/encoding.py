@@ -60,7 +60,8 @@ class Encoding:
         For rows that are images or signals, their shape: (height, width), (n,), or (height, width, channels). Each
         component then sums features of a random window, half of them negative where connections are signed.
     bias : float, default=0.0
-        Constant columns of one deviation, as a share of the features; only with "standard".
+        For detectors, which want to see how far rows are from the others. Constant columns of one deviation, as a share
+        of the features; only with "standard". Bins have none: any `bias` above 0 leaves their means in.
     max_categories : int, default=30
         How many columns a column of categories becomes, at most; its rare values share one. Only for tables.
     beside : float, default=0.0
@@ -280,12 +281,13 @@ class Encoding:
         if self.columns is not None:
             fitting.extend(Select.fit(fitting.encoder.n_outputs, self.columns))
         if self.bins:
-            fitting.add(lambda sample: SoftBins.fit(sample, self.bins, self._limit, self.beside))
+            is_centred = self.bias == 0
+            fitting.add(lambda sample: SoftBins.fit(sample, self.bins, self._limit, self.beside, centred=is_centred))
         if self.relevance:
             fitting.add(self._relevance, needs_labels=True)
         if self.rotation:
             fitting.add(lambda sample: Rotation.fit(sample, self.rotation))
-        if self.scaling == "standard" and self.bias > 0 and self.grid_shape is None:
+        if self.scaling == "standard" and self.bias > 0 and not self.bins and self.grid_shape is None:
             fitting.extend(BiasColumns.fit(fitting.encoder.n_outputs, self.bias))
         return fitting.encoder
 
