@@ -503,9 +503,8 @@ def detected(detector: FlyBloomNovelty, task: Task) -> Arrays:
 
 def detector(**parameters: Any) -> FlyBloomNovelty:
     """Return a small detector."""
-    return FlyBloomNovelty(
-        **{"n_components": 256, "n_winners": 16, "random_state": 7, "scaling": "standard", **parameters}
-    )
+    usual = {"readout": "filter", "bias_columns": 0.25, "scaling": "standard", "random_state": 7}
+    return FlyBloomNovelty(**{"n_components": 256, "n_winners": 16, **usual, **parameters})
 
 
 def judged(task: Task, _folder: Path, **parameters: Any) -> Arrays:

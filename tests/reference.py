@@ -693,3 +693,13 @@ def date_columns(seconds, weights):
                 [np.nan if math.isnan(v) else wave(parts(v)[part][1] + shift) for v in seconds] for shift in (0, 0.75)
             ]
     return columns or [list(seconds)]
+
+
+def leverage(learned_winners, winners, n_components, alpha):
+    """The leverage that each row would have if it were learned, from its winners and those of the learned rows."""
+    learned, rows = (
+        (np.arange(n_components) == w[:, :, None]).sum(axis=1).astype(float) for w in (learned_winners, winners)
+    )
+    inverse = np.linalg.inv(learned.T @ learned + alpha * np.eye(n_components))
+    leverage = np.array([row @ inverse @ row for row in rows])
+    return leverage / (1 + leverage)

@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.metrics import roc_auc_score
 
-from flybloom import FlyBloomNovelty
+import flybloom
+from flybloom import Encoding, FlyBloomNovelty
 from flybloom.exceptions import IncompatibleHashError
 
 
@@ -53,15 +54,17 @@ def test_bias_columns_show_how_far_a_row_is(rng):
     X = rng.standard_normal((500, 10))
     X -= X.mean(axis=0)
     near, far = X[:50], 10 * X[:50]
-    with_anchors = FlyBloomNovelty(random_state=0).fit(X)
-    without = FlyBloomNovelty(bias_columns=0, random_state=0).fit(X)
+    settings = {"encoding": Encoding("standard", clip=np.inf), "readout": "filter", "random_state": 0}
+    with_anchors = FlyBloomNovelty(**settings).fit(X)
+    without = FlyBloomNovelty(**settings, bias_columns=0).fit(X)
     assert (with_anchors.novelty(far) > with_anchors.novelty(near) + 0.1).mean() > 0.9
     assert abs(without.novelty(far) - without.novelty(near)).max() < 0.01
 
 
 def test_detectors_with_other_bias_columns_hash_differently(digits_split):
     """They have other names, and are not merged."""
-    a, b = (FlyBloomNovelty(50, bias_columns=share, random_state=0).fit(digits_split[0]) for share in (0.1, 0.5))
+    settings = {"encoding": "standard", "random_state": 0}
+    a, b = (FlyBloomNovelty(50, bias_columns=share, **settings).fit(digits_split[0]) for share in (0.1, 0.5))
     with a.reading_learned() as mine, b.reading_learned() as theirs:
         assert mine.hasher.fingerprint != theirs.hasher.fingerprint
     with pytest.raises(IncompatibleHashError, match=r"bias_columns"):
@@ -103,5 +106,44 @@ def test_bad_rows_leave_the_detector_as_it_was(digits_split):
 def test_decay_is_read_when_scoring(digits_split):
     """It may change after fit."""
     learned, same, _ = digits_split
-    model = FlyBloomNovelty(random_state=0).fit(learned).set_params(decay=0.1)
-    assert_array_equal(model.novelty(same), FlyBloomNovelty(decay=0.1, random_state=0).fit(learned).novelty(same))
+    model = FlyBloomNovelty(readout="filter", random_state=0).fit(learned).set_params(decay=0.1)
+    other = FlyBloomNovelty(readout="filter", decay=0.1, random_state=0).fit(learned)
+    assert_array_equal(model.novelty(same), other.novelty(same))
+
+
+def test_alpha_is_read_when_scoring(digits_split):
+    """It may change after fit."""
+    learned, same, _ = digits_split
+    model = FlyBloomNovelty(random_state=0).fit(learned)
+    before = model.novelty(same)
+    model.set_params(alpha=1.0)
+    assert_array_equal(model.novelty(same), FlyBloomNovelty(alpha=1.0, random_state=0).fit(learned).novelty(same))
+    assert (model.novelty(same) > before).all()
+
+
+def test_rows_between_clusters_are_outliers(rng):
+    """As those beyond them are, and the rows of the clusters are not."""
+    centers = np.array([[-3.0, 0.0], [3.0, 0.0]])
+    X = (centers[:, None] + 0.3 * rng.standard_normal((2, 200, 2))).reshape(-1, 2)
+    model = FlyBloomNovelty(random_state=0).fit(X)
+    assert (model.predict(X) == 1).mean() > 0.95
+    assert (model.predict([[0.0, 0.0], [9.0, 0.0], [3.0, 3.0]]) == -1).all()
+
+
+def test_leverage_has_no_recovery(digits_split):
+    """Pairs of winners know nothing of time."""
+    model = FlyBloomNovelty(readout="leverage", recovery=100)
+    with pytest.raises(ValueError, match="forgets with time only where it reads filters"):
+        model.fit(digits_split[0])
+
+
+def test_a_detector_is_loaded_as_what_it_learned(digits_split, tmp_path):
+    """Whatever its parameters were set to later; fit then goes by them again."""
+    learned, same, _ = digits_split
+    for readout, other in (("leverage", "filter"), ("filter", "leverage")):
+        model = FlyBloomNovelty(readout=readout, random_state=0).fit(learned).set_params(readout=other)
+        model.save(tmp_path / "model.fly")
+        again = flybloom.load(tmp_path / "model.fly")
+        assert again.readout_ == model.readout_ == readout
+        assert_array_equal(again.novelty(same), model.novelty(same))
+        assert model.fit(learned).readout_ == other

@@ -33,7 +33,8 @@ class Kind(NamedTuple):
 KINDS = [
     Kind("classes", FlyBloomClassifier, {}),
     Kind("classes read by Bayes", FlyBloomClassifier, {"readout": "bayes"}),
-    Kind("novelty", FlyBloomNovelty, {}),
+    Kind("novelty by filters", FlyBloomNovelty, {"readout": "filter"}),
+    Kind("novelty by leverage", FlyBloomNovelty, {}),
     Kind("novelty that recovers", FlyBloomNovelty, {"recovery": 24}, has_order=True),
     Kind("pairs", FlyRidgeClassifier, {}),
     Kind("pairs with targets", FlyRidgeRegressor, {"target_scale": 1.0}),

@@ -9,6 +9,7 @@ from scipy import sparse
 
 import reference
 from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyHash
+from flybloom.exceptions import NeverLearnedError
 from laws.strategies import block_cuts, labelled_rows
 
 SIZES = {"n_components": 48, "n_winners": 6, "random_state": 3, "scaling": "none"}
@@ -45,7 +46,7 @@ def test_without_recovery_order_is_irrelevant(data, rows):
 def test_novelty_is_that_of_a_classifier_with_one_class(rows, decay):
     """The same filter, bit for bit."""
     alone = FlyBloomClassifier(**SIZES, decay=decay).partial_fit(rows.X, np.zeros(len(rows.y), int))
-    assert_array_equal(detector(decay=decay).fit(rows.X).novelty(rows.X), alone.novelty(rows.X)[:, 0])
+    assert_array_equal(detector(readout="filter", decay=decay).fit(rows.X).novelty(rows.X), alone.novelty(rows.X)[:, 0])
 
 
 @given(labelled_rows(integers=True), st.floats(0.01, 1.0), st.integers(1, 40))
@@ -78,12 +79,54 @@ def test_forgotten_rows_were_never_met(data, rows, recovery):
 @given(labelled_rows(integers=True, least=3), st.floats(0.05, 1.0))
 def test_fit_predict_judges_each_row_without_itself(rows, decay):
     """As a detector would that learned all rows but one."""
-    model = detector(decay=decay, contamination=0.3)
+    model = detector(readout="filter", decay=decay, contamination=0.3)
     labels = model.fit_predict(rows.X)
     for i in range(len(rows.y)):
-        without = detector(decay=decay).fit(rows.X[np.arange(len(rows.y)) != i])
+        without = detector(readout="filter", decay=decay).fit(rows.X[np.arange(len(rows.y)) != i])
         score = without.score_samples(rows.X[i : i + 1])[0]
         assert labels[i] == (-1 if score < model.offset_ else 1)
+
+
+@given(labelled_rows(integers=True, least=3), st.floats(0.1, 100.0))
+def test_novelty_is_the_leverage_of_the_winners(rows, alpha):
+    """That the row would have if it were learned, as plain numpy computes it from the winners of all rows."""
+    known, new = rows.X[:-1], rows.X[-1:]
+    model = detector(alpha=alpha).fit(known)
+    hashing = FlyHash(**SIZES).fit(known)
+    expected = reference.leverage(hashing.winners(known), hashing.winners(new), 48, alpha)
+    np.testing.assert_allclose(model.novelty(new), expected, atol=1e-6)
+
+
+@given(labelled_rows(integers=True, least=3), st.floats(0.1, 100.0))
+def test_leaving_one_row_out_is_forgetting_it(rows, alpha):
+    """One rank less gives what a detector of the other rows says, and fit_predict goes by it."""
+    model = detector(alpha=alpha, contamination=0.3)
+    labels = model.fit_predict(rows.X)
+    left_out = model.leave_one_out_novelty(rows.X)
+    assert_array_equal(labels, np.where(-left_out < model.offset_, -1, 1))
+    for i in range(len(rows.y)):
+        without = detector(alpha=alpha).fit(rows.X[np.arange(len(rows.y)) != i])
+        np.testing.assert_allclose(left_out[i], without.novelty(rows.X[i : i + 1])[0], atol=1e-6)
+
+
+@given(labelled_rows(integers=True), st.floats(0.1, 100.0))
+def test_the_usual_threshold_follows_from_the_counts(rows, alpha):
+    """The odds of an outlier are 1.5 times those of the mean of the learned rows, each left out."""
+    model = detector(alpha=alpha).fit(rows.X)
+    mean = model.leave_one_out_novelty(rows.X).mean()
+    np.testing.assert_allclose(model.offset_, -3 * mean / (2 + mean), atol=1e-6)
+
+
+@given(st.data(), labelled_rows(integers=True, least=3))
+def test_no_order_and_no_blocks_change_a_bit_of_leverage(data, rows):
+    """Equal counts give equal novelties, and so does any division of the rows that are scored."""
+    order = np.array(data.draw(st.permutations(range(len(rows.y)))))
+    model, other = detector().fit(rows.X), detector(n_jobs=2)
+    for block in data.draw(block_cuts(len(rows.y))):
+        other.partial_fit(rows.X[order][block])
+    novelty = model.novelty(rows.X)
+    assert_array_equal(novelty, other.novelty(rows.X))
+    assert_array_equal(novelty, [model.novelty(row[None])[0] for row in rows.X])
 
 
 @given(labelled_rows(integers=True), st.floats(0, 1))
@@ -114,11 +157,11 @@ def test_scores_agree_with_each_other(rows):
     assert_array_equal(model.predict(rows.X), np.where(model.decision_function(rows.X) < 0, -1, 1))
 
 
-@given(labelled_rows(integers=True))
-def test_rows_that_were_not_learned_cannot_be_forgotten(rows):
+@given(labelled_rows(integers=True), st.sampled_from(["leverage", "filter"]))
+def test_rows_that_were_not_learned_cannot_be_forgotten(rows, readout):
     """And nothing changes."""
-    model = detector().fit(rows.X)
+    model = detector(readout=readout).fit(rows.X)
     before = model.counts_.copy()
-    with pytest.raises(ValueError, match="Nothing was forgotten"):
+    with pytest.raises(NeverLearnedError):
         model.forget(np.vstack([rows.X, rows.X]))
     assert_array_equal(model.counts_, before)

@@ -1,18 +1,25 @@
-"""The Fly Bloom Filter itself: an outlier detector that learns in one pass, forgets exactly, and may recover."""
+"""Outlier detectors that learn in one pass and forget exactly: leverage of winners, or the Fly Bloom Filter itself."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
+from threadpoolctl import threadpool_limits
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Codes, Features, Scaling, Size, WarmUp, Winners
+from flybloom.core.counts.base import Counts
 from flybloom.core.counts.by_age import AgeCounts
+from flybloom.core.counts.pairs import PairsAlone
 from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.choice import Wanted, wanted_encoding
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.hashing.sizes import LeverageSizes, Sizes
+from flybloom.core.readout import pair_novelty
 from flybloom.core.readout.recovery import AgedFilter
 from flybloom.core.readout.weighted_quantile import weighted_quantile
 from flybloom.core.recipe import Learned
@@ -20,19 +27,22 @@ from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.counting import CountingEstimator
 
-AUTO_OFFSET = -0.5  # half of what wins is new
+AUTO_OFFSET = -0.5  # of filters: half of what wins is new
+AUTO, LEVERAGE, FILTER = "auto", "leverage", "filter"
 
 
 class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
-    """Outlier detector that counts the winners of a hash: the Fly Bloom Filter.
+    """Outlier detector that counts the winners of a hash.
 
-    Each row is hashed (see `FlyHash`) and its winners are counted. A new row is novel as far as its winners have
-    rarely won before [1]_: sensitive to distance, because near rows share winners, and, with `recovery`, to time,
-    because what was not met for long becomes novel again.
+    Each row is hashed (see `FlyHash`), and near rows share winners. Two things can be counted, and novelty is read from
+    them (see `readout`). By default it is how often two components won together. A new row is novel as far as the rows
+    learned do not explain its winners: its leverage among their hashes, the variance of a Gaussian process. Or it is
+    how often each component won: the Fly Bloom Filter [1]_, to which a row is novel as far as its winners have rarely
+    won before. With `recovery` a filter is sensitive to time as well: what was not met for long becomes novel again.
 
     The counts are all that is learned. So learning block by block, in any order, on any number of threads gives the
-    same filter, and rows can be forgotten exactly. With `recovery` the order of rows matters, as it should, and nothing
-    else does.
+    same detector, detectors of parts of the rows add up, and rows can be forgotten exactly. With `recovery` the order
+    of rows matters, as it should, and nothing else does.
 
     Parameters
     ----------
@@ -41,43 +51,58 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
 
         - If int, exactly that many.
         - If float, that multiple of the number of features.
-        - If "auto", 32768.
+        - If "auto", 2048, and 1024 for more than 100 features; twice as many for more than 20 000 rows. 32768 for
+          filters.
 
     n_connections : int, float or "auto", default="auto"
         How many features each component sums, s in the paper.
 
         - If int, exactly that many.
         - If float, that share of the features, at least one.
-        - If "auto", half of the features, at most 64.
+        - If "auto", half of the columns that are hashed, at most 64.
 
     n_winners : int, float or "auto", default="auto"
         How many components win in each row, rho in the paper.
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
-        - If "auto", 128, or a quarter of the components where there are fewer than 512.
+        - If "auto", a quarter of the components, at most 256, and at most 128 for filters.
+
+    readout : {"auto", "leverage", "filter"}, default="auto"
+        What is counted, and how novelty is read from it.
+
+        - If "leverage", pairs of winners: ``2 * n_components**2`` bytes. Novelty is the leverage that the row would
+          have if it were learned.
+        - If "filter", winners: a count for each component.
+        - If "auto", "leverage", or "filter" where there is `recovery`; ``readout_`` says which.
+
+    alpha : float, default=50.0
+        What is added to the diagonal of the pairs. The larger, the less a single row explains of others like it; more
+        is better where outliers are among the rows learned. It may be changed after fit. Only for leverage.
 
     decay : float, default=0.4
         How fast the filter gets used to a component, above 0 and up to 1: one that won n times has the weight
-        ``(1 - decay)**n``. It may be changed after fit.
+        ``(1 - decay)**n``. It may be changed after fit. Only for filters.
 
     recovery : int, default=None
         After how many further rows a row is forgotten. Until then its effect fades in eight equal steps: a win that is
-        k steps old multiplies the weight by ``1 - decay * (8 - k) / 8``. None means never.
+        k steps old multiplies the weight by ``1 - decay * (8 - k) / 8``. None means never. Only for filters.
 
     contamination : "auto" or float, default="auto"
         Share of outliers among the rows of `fit`, which sets the threshold of `predict`.
 
-        - If "auto", a row is an outlier where its novelty exceeds 1/2.
+        - If "auto", a row is an outlier to leverage where the odds of its novelty, ``novelty / (1 - novelty)``, are
+          more than 1.5 times those of the mean novelty of the rows learned, each left out. That follows from the
+          counts, and changes with them. To filters it is one where its novelty exceeds 1/2.
         - If float, above 0 and up to 0.5: the threshold is the quantile of the novelty of the rows of `fit`, each
           scored as if it alone had not been learned. So new rows like those exceed it with that probability, while the
           rows themselves, which are familiar, hardly ever do; `fit_predict` judges them without themselves.
 
-    bias_columns : float, default=0.25
+    bias_columns : float, default=1.0
         How many constant columns of value 1, one standard deviation, are hashed along, as a share of the features. The
         hash alone sees the direction of a row from the mean and not how far away it is; these are what far rows
-        outshine. 0 leaves them out, as the paper does. Only for columns that are standardised, "auto" included;
-        bins need none, and other rows have no common unit.
+        outshine. 0 leaves them out, as the paper does. Only for columns that are standardised; other rows have no
+        common unit. To bins it says, where it is above 0, that they keep their means, which do the same.
 
     signed : bool, default=True
         Whether each connection has a random sign. False gives the paper's matrix of zeros and ones.
@@ -85,7 +110,8 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised, and sparse rows are taken as they are.
+        - If "auto", columns are standardised, and for leverage up to 100 become 5 soft bins each, over 4 deviations on
+          both sides, with the column itself beside them. Sparse rows are taken as they are.
         - If "none", the rows as they come, as in the paper: integers are summed as integers.
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
@@ -111,6 +137,9 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     ----------
     counts_ : ndarray of shape (n_ages, n_components_)
         How often each component won: one row, or one for each of eight ages, the newest first, with `recovery`.
+
+    readout_ : str
+        How novelty is read from the counts, "leverage" or "filter".
 
     n_rows_ : int
         Number of rows learned and not forgotten.
@@ -138,7 +167,8 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
 
     See Also
     --------
-    FlyBloomClassifier : One such filter for each class.
+    FlyBloomClassifier : A filter for each class.
+    OpenSetClassifier : Rejection by a classifier.
 
     References
     ----------
@@ -152,20 +182,21 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     >>> X, y = load_digits(return_X_y=True)
     >>> detector = FlyBloomNovelty(contamination=0.05, random_state=0).fit(X[(y != 7)][:1000])
     >>> round(float((detector.predict(X[y == 7]) == -1).mean()), 2)     # sevens were never met
-    0.69
+    0.74
     >>> detector = detector.partial_fit(X[y == 7][:50])
     >>> round(float((detector.predict(X[y == 7][50:]) == -1).mean()), 2)
-    0.15
+    0.29
     """
 
-    counts_type = AgeCounts
     needs_labels = False
     _has_labels = False
     is_tuned = True
-    _usual_tuned: ClassVar[dict[str, Any]] = {"offset": AUTO_OFFSET}  # type: ignore[misc]
+    readout: Literal["auto", "leverage", "filter"] = "filter"  # of pickles from before there was any other
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HASH_PARAMETERS,
         "warm_up": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
+        "readout": [StrOptions({AUTO, LEVERAGE, FILTER})],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
         "decay": [Interval(Real, 0, 1, closed="right")],
         "bias_columns": [Interval(Real, 0, 1, closed="both")],
         "recovery": [Interval(Integral, 1, None, closed="left"), None],
@@ -178,10 +209,12 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         *,
         n_connections: Size = "auto",
         n_winners: Size = "auto",
+        readout: Literal["auto", "leverage", "filter"] = "auto",
+        alpha: float = 50.0,
         decay: float = 0.4,
         recovery: int | None = None,
         contamination: float | str = "auto",
-        bias_columns: float = 0.25,
+        bias_columns: float = 1.0,
         signed: bool = True,
         encoding: Any = "auto",
         scaling: Scaling | None = None,
@@ -192,6 +225,8 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         self.n_components = n_components
         self.n_connections = n_connections
         self.n_winners = n_winners
+        self.readout = readout
+        self.alpha = alpha
         self.decay = decay
         self.recovery = recovery
         self.contamination = contamination
@@ -222,7 +257,10 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:  # noqa: ARG002
-        """Fit, and tell which of the rows are outliers among the others: each is judged as if it had not been learned.
+        """Fit, and tell which of the rows are outliers.
+
+        Each row is judged as if it alone had not been learned, so that a share of them are outliers which is the
+        `contamination`. Where leverage is read and that is "auto", it is the same as ``fit(X).predict(X)``.
 
         Parameters
         ----------
@@ -237,8 +275,10 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
             -1 for outliers, 1 for the others.
         """
         block = self.learn_rows(X, None, anew=True)
+        if isinstance(self.contamination, str) and self._reads_leverage:
+            return self.predict(X)
         with self.reading_learned() as learned:
-            scores = self._left_out_scores(learned, block.rows, np.arange(block.rows.shape[0]))
+            scores = -self._left_out_novelty(learned, block.rows, np.arange(block.rows.shape[0]))
         return np.where(scores < self.offset_, -1, 1)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
@@ -319,7 +359,41 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
             From 0, familiar, to 1, never met.
         """
         with self.scoring(X) as (rows, learned):
-            return self._novelty_of(learned, rows, np.full(rows.shape[0], -1))
+            if isinstance(learned.counts, PairsAlone):
+                solved = self._leverage(learned.counts)
+                return self._read(learned, rows, lambda winners, _: solved.of_new(winners))
+            return self._filtered(learned, rows, np.full(rows.shape[0], -1))
+
+    def leave_one_out_novelty(self, X: Any, positions: Any = None) -> Array:
+        """Return how novel learned rows are, each as if it alone had not been learned; exact.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned.
+        positions : array-like of shape (n_samples,), default=None
+            With `recovery`, how many rows had been learned before each of these.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            From 0, familiar, to 1, never met.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from flybloom import FlyBloomNovelty
+        >>> X, _ = load_iris(return_X_y=True)
+        >>> model = FlyBloomNovelty(random_state=0).fit(X)
+        >>> bool((model.leave_one_out_novelty(X) >= model.novelty(X)).all())
+        True
+        """
+        with self.scoring(X) as (rows, learned):
+            if not self._has_positions:
+                positions = np.zeros(rows.shape[0], np.int64)
+            else:
+                learned.counts.counter(positions, np.ones(rows.shape[0], np.int64), sign=-1)  # refuses wrong ones
+            return self._left_out_novelty(learned, rows, np.asarray(positions))
 
     def score_samples(self, X: Any) -> Array:
         """Return minus the novelty of each row: the lower, the more abnormal.
@@ -379,41 +453,75 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         Returns
         -------
         dict
-            The offset.
+            The offset, or nothing where it follows from the counts.
         """
         if isinstance(self.contamination, str):
             return dict(self._usual_tuned)
         positions = np.zeros(sketch.n_distinct, np.int64) if sketch.labels is None else sketch.labels
-        scores = self._left_out_scores(learned, sketch.rows, positions)
+        scores = -self._left_out_novelty(learned, sketch.rows, positions)
         return {"offset": weighted_quantile(scores, sketch.weights, float(self.contamination))}
 
-    def _left_out_scores(self, learned: Learned, rows: Features, positions: Array) -> Array:
-        """Return the score of each row as if it alone had not been learned."""
+    def _left_out_novelty(self, learned: Learned, rows: Features, positions: Array) -> Array:
+        """Return the novelty of each row as if it alone had not been learned."""
         counts: Any = learned.counts
-        return -self._novelty_of(learned, rows, counts.ages(positions, counts.clock))
+        if isinstance(counts, PairsAlone):
+            solved = self._leverage(counts)
+            return self._read(learned, rows, lambda winners, _: solved.of_learned(winners))
+        return self._filtered(learned, rows, counts.ages(positions, counts.clock))
+
+    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Hold what a file says, and return the detector itself; ValueError where none can have that.
+
+        Parameters
+        ----------
+        hasher : Hasher or None
+            How rows are hashed.
+        facts : dict
+            What JSON held.
+        arrays : dict of ndarray
+            The arrays that are not the hasher's.
+
+        Returns
+        -------
+        FlyBloomNovelty
+            The detector itself.
+        """
+        if ("pairs" in arrays) != self._reads_leverage:  # a file from before there was a choice, or a later choice
+            self.readout = "leverage" if "pairs" in arrays else "filter"
+        return super().from_parts(hasher, facts, arrays)
+
+    @property
+    def readout_(self) -> str:
+        """How novelty is read from the counts, "leverage" or "filter"."""
+        learned = self._shared.value
+        if learned is None:
+            raise missing_attribute(self, "readout_")
+        return LEVERAGE if isinstance(learned.counts, PairsAlone) else FILTER
 
     @property
     def offset_(self) -> float:
         """Threshold on `score_samples`; outliers score less."""
-        learned = self._shared.value
-        if learned is None or "offset" not in learned.tuned:
-            raise missing_attribute(self, "offset_")
-        return float(learned.tuned["offset"])
+        self._of_hasher("offset_")
+        with self.reading_learned() as learned:
+            if "offset" in learned.tuned or not isinstance(learned.counts, PairsAlone):
+                return float(learned.tuned.get("offset", AUTO_OFFSET))
+            mean = self._leverage(learned.counts).mean_of_learned(learned.counts.n_rows)
+            return -3.0 * mean / (2.0 + mean)  # where the odds are half as much again as those of the mean
 
     @property
     def n_rows_(self) -> int:
         """Number of rows learned and not forgotten."""
-        return self._age_counts("n_rows_").n_rows
+        return int(self._counts("n_rows_").n_rows)
 
     @property
     def clock_(self) -> int:
         """Number of rows met so far, if there is `recovery`; 0 without."""
-        return self._age_counts("clock_").clock
+        return int(self._counts("clock_").n_met)
 
     @property
     def epoch_(self) -> int | None:
         """Number of rows after which what was learned grows one step older; None without `recovery`."""
-        return self._age_counts("epoch_").epoch
+        return getattr(self._counts("epoch_"), "epoch", None)
 
     @property
     def n_bias_columns_(self) -> int:
@@ -424,12 +532,40 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     @property
     def _encoding(self) -> Wanted:
         """Which steps the encoder is to have."""
-        return wanted_encoding(self.encoding, self.scaling, uses_labels=False, bias=float(self.bias_columns))
+        return wanted_encoding(
+            self.encoding,
+            self.scaling,
+            uses_labels=False,
+            for_pairs=self._reads_leverage,
+            bias=float(self.bias_columns),
+        )
+
+    @property
+    def _reads_leverage(self) -> bool:
+        """Whether pairs are to be counted."""
+        return self.readout == LEVERAGE or (self.readout == AUTO and self.recovery is None)
+
+    @property
+    def counts_type(self) -> type[Counts]:  # type: ignore[override]
+        """Pairs, or counts by age."""
+        return PairsAlone if self._reads_leverage else AgeCounts
+
+    @property
+    def _sizes_type(self) -> type[Sizes]:  # type: ignore[override]
+        """Which sizes "auto" stands for."""
+        return LeverageSizes if self._reads_leverage else Sizes
 
     @property
     def _counts_settings(self) -> dict[str, Any]:  # type: ignore[override]
-        """After how many rows one is forgotten."""
+        """After how many rows one is forgotten, where counts know of time."""
+        if self._reads_leverage:
+            return {}
         return {"recovery": None if self.recovery is None else int(self.recovery)}
+
+    @property
+    def _usual_tuned(self) -> dict[str, Any]:  # type: ignore[override]
+        """The threshold before there are rows; that of leverage follows from the counts."""
+        return {} if self._reads_leverage else {"offset": AUTO_OFFSET}
 
     @property
     def _has_positions(self) -> bool:  # type: ignore[override]
@@ -441,28 +577,54 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         """Return what stands for labels: positions of rows, where they are given."""
         return y
 
+    def _validate_params(self) -> None:
+        """Check what scikit-learn's constraints cannot say as well."""
+        super()._validate_params()
+        if self.readout == LEVERAGE and self.recovery is not None:
+            msg = (
+                "FlyBloomNovelty forgets with time only where it reads filters. Got readout='leverage' and "
+                f"recovery={self.recovery!r}. Use readout='filter', or forget rows with `forget` or a SlidingWindow."
+            )
+            raise ValueError(msg)
+
     def _check_tuned(self, tuned: Any) -> None:
-        """Refuse anything but a threshold."""
+        """Refuse anything but a threshold, or none."""
+        if tuned == {}:
+            return
         offset = tuned.get("offset") if isinstance(tuned, dict) and set(tuned) == {"offset"} else None
         if type(offset) is not float or not -1 <= offset <= 0:
             msg = "its threshold is not a number from -1 to 0"
             raise ValueError(msg)
 
-    def _age_counts(self, name: str) -> AgeCounts:
+    def _counts(self, name: str) -> Any:
         """Return the counts for an attribute."""
         learned = self._shared.value
         if learned is None:
             raise missing_attribute(self, name)
-        return learned.counts  # type: ignore[return-value]
+        return learned.counts
 
-    def _novelty_of(self, learned: Learned, X: Features, own_ages: Codes) -> Array:
-        """Return the novelty of rows, each without its own count at its age."""
+    def _leverage(self, counts: PairsAlone) -> pair_novelty.PairNovelty:
+        """Return what leverage follows from, for counts that do not change meanwhile; solved once for all threads."""
+        shared = self._shared
+        with shared.deriving:
+            key = (counts.edition, self.alpha)
+            if shared.derived is None or shared.derived[0] is not counts or shared.derived[1] != key:
+                with threadpool_limits(1, "blas"):  # whose number of threads changes the last bits
+                    shared.derived = (counts, key, pair_novelty.solve(counts, float(self.alpha)))
+            return shared.derived[2]  # type: ignore[no-any-return]
+
+    def _filtered(self, learned: Learned, rows: Features, own_ages: Codes) -> Array:
+        """Return the novelty of rows to filters, each without its own count at its age."""
         counts: Any = learned.counts
         aged = AgedFilter(counts.table, self.decay)
-        result = np.empty(X.shape[0])
+        return self._read(learned, rows, lambda winners, block: aged.novelty(winners, own_ages[block]))
+
+    def _read(self, learned: Learned, rows: Features, read: Callable[[Winners, slice], Array]) -> Array:
+        """Return what is read from the winners of each block."""
+        result = np.empty(rows.shape[0])
 
         def score(block: slice, winners: Winners) -> None:
-            result[block] = aged.novelty(winners, own_ages[block])
+            result[block] = read(winners, block)
 
-        learned.hasher.for_each_block(X, score, self.n_jobs)
+        learned.hasher.for_each_block(rows, score, self.n_jobs)
         return result

@@ -231,6 +231,18 @@ class PairsByClass(PairCounts):
         return RightSide(self.unit.rows(self.table), rows, rows - rows**2 / max(rows.sum(), 1.0), are_classes=True)
 
 
+class PairsAlone(PairCounts):
+    """Pairs of rows without labels: to the counts beside them, all rows are of one class."""
+
+    ARRAYS = frozenset({"pairs"}) | ClassCounts.ARRAYS
+    right_type = ClassCounts
+    right: ClassCounts
+
+    def counter(self, labels: Any, weights: Weights, *, sign: int = 1, **known: Any) -> Counter:  # noqa: ARG002
+        """Begin to count rows."""
+        return super().counter(np.zeros(weights.size, np.int64), weights, sign=sign, **known)
+
+
 class PairsByTarget(PairCounts):
     """Pairs, and sums of targets by component: for a right-hand side of numbers."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from flybloom._internal.sparse import issparse
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import BESIDE, BINS, CLIP, RELEVANCE, ROTATION, Encoding, Fitting
+from flybloom.core.encoding.encoding import BESIDE, BINS, CLIP, RELEVANCE, ROTATION, WIDE, Encoding, Fitting
 from flybloom.core.encoding.fill import MAX_FILLED
 from flybloom.core.encoding.image_shape import image_shape, possible_shapes
 from flybloom.core.encoding.neighbours import is_behind
@@ -66,7 +66,8 @@ class Auto:
         the sample do better without; of more columns, the informative ones do if they are at most 30. Of rows that are
         images, up to 2048 columns become their 50 leading principal components; pairs see more than 512 through
         windows. Sparse rows are taken as they are. With labels, columns are weighed by their relevance, but not those
-        of images, nor more than 1024 of sparse rows.
+        of images, nor more than 1024 of sparse rows. For novelty, up to 100 columns become soft bins of a wide range
+        for pairs, and others are only standardised.
 
         Parameters
         ----------
@@ -85,7 +86,9 @@ class Auto:
             is_weighed = self.uses_labels and (self.for_pairs or n <= MAX_WEIGHED)
             return Encoding("none", relevance=RELEVANCE if is_weighed else 0.0)
         if self.bias is not None:
-            return Encoding("standard", clip=math.inf, bias=self.bias)
+            plain = Encoding("standard", clip=math.inf, bias=self.bias)
+            is_binned = self.for_pairs and n <= FEW_COLUMNS
+            return replace(plain, clip=WIDE, bins=BINS, beside=BESIDE) if is_binned else plain
         may_be_image = not is_table and n > MAX_BINNED and next(possible_shapes(n), None) is not None
         shape = image_shape(sample) if may_be_image else None
         if shape is not None:
@@ -184,7 +187,7 @@ def wanted_encoding(
         if first == "auto":
             return Auto(uses_labels, _only_categories(rest, encoding), for_pairs, selects, bias)
         encoding = Encoding.parse(encoding)
-    if bias and not encoding.bias and not encoding.bins and not encoding.rotation:
+    if bias and not encoding.bias and not encoding.rotation:
         encoding = replace(encoding, bias=bias)
     return encoding  # type: ignore[no-any-return]
 

@@ -184,8 +184,8 @@ def restore(kind: Any, description: dict[str, Any], arrays: dict[str, Array], ma
 
 def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any], facts: dict[str, Any]) -> int:
     """Return the oldest format that can hold a model."""
-    if "unit" in facts:  # weights that float32 does not hold
-        return 5
+    if "unit" in facts or (kind == "FlyBloomNovelty" and "readout" in parameters):
+        return 5  # weights that float32 does not hold, or pairs without classes
     inside: dict[str, Any] = facts.get("inside", {})
     steps = [step for holder in (description, inside) for step in holder.get("encoding", ())]
     if any("beside" in step or step["step"] in {"fill", "select"} for step in steps):

@@ -19,6 +19,7 @@ PAIR_COMPONENTS = (1024, 2048, 4096)
 PAIR_ROWS = (1_000, 20_000)  # up to which there are so few, and so many
 PAIR_WINNERS = 8  # one of so many components wins; where they see no windows, no more than
 MAX_PAIR_WINNERS, MANY_PAIR_WINNERS = 256, 16  # these, or one of so many
+LEVERAGE_WINNERS = 4  # one of so many components, and no more than of pairs
 PAIR_CONNECTIONS, FEW_COLUMNS = 16, 100  # of more, many weigh nothing: connections are those of first-order counts
 
 FLOATS = (float, np.floating)
@@ -121,3 +122,26 @@ class PairSizes(Sizes):
             if seen is not Seen.WINDOWS:
                 rho = min(rho, max(MAX_PAIR_WINNERS, n_components // MANY_PAIR_WINNERS))
         return super(PairSizes, PairSizes(m, s, rho)).for_features(n_features, n_columns, seen=seen)
+
+
+@dataclass(frozen=True)
+class LeverageSizes(PairSizes):
+    """Sizes for pairs of which leverage is read: as few rows as there are, they want many components."""
+
+    def for_features(
+        self,
+        n_features: int,
+        n_columns: int | None = None,
+        n_rows: int | None = None,
+        seen: Seen = Seen.COLUMNS,
+    ) -> tuple[int, int, int]:
+        """Return m, s and rho for so many features and rows; of many features, half as many components are as good."""
+        m, s, rho = self.n_components, self.n_connections, self.n_winners
+        n_hashed = n_features if n_columns is None else n_columns
+        if m == "auto":
+            m = PAIR_COMPONENTS[(n_features <= FEW_COLUMNS) + ((n_rows or 0) > PAIR_ROWS[1])]
+        if s == "auto" and seen is Seen.COLUMNS:
+            s = max(1, min(round(n_hashed / 2), AUTO_CONNECTIONS))
+        if rho == "auto":
+            rho = max(1, min(MAX_PAIR_WINNERS, Sizes(m).for_features(n_features)[0] // LEVERAGE_WINNERS))
+        return PairSizes(m, s, rho).for_features(n_features, n_columns, n_rows, seen)

@@ -36,7 +36,7 @@ from flybloom.estimators.scores import FilterScores, Reading
 from flybloom.estimators.tuning.grids import ALL_ENCODINGS, NAMES, as_list, candidates, with_ways
 from flybloom.estimators.tuning.held_out import Split, fold_splits, leave_one_out, rows_by_class
 from flybloom.estimators.tuning.results import HeldOutAnswers, cv_results, make_scorer
-from flybloom.estimators.tuning.search import Found, Rows, Search, Way
+from flybloom.estimators.tuning.search import Rows, Search, Way
 
 WORDS = frozenset({"auto", "paper"})
 WAYS = ("encoding", "signed")  # of which each value hashes all rows anew
@@ -573,7 +573,8 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
             random_state=seed,
             n_jobs=self.n_jobs,
         ).with_learned(learned)
-        self._set_found(found, model)
+        params = [setting.params for setting in settings]
+        self._set_found(params, found.best, model, found.scores, found.fit_times, found.score_times, found.novelty)
 
     @property
     def _named_ways(self) -> list[str]:
@@ -581,17 +582,26 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         tried = (name for name in WAYS if isinstance(getattr(self, name), list | tuple))
         return ["encoding", *tried] if self._tries_all else list(tried)
 
-    def _set_found(self, found: Found, model: FlyBloomClassifier) -> None:
+    def _set_found(
+        self,
+        settings: list[dict[str, Any]],
+        best: int,
+        model: FlyBloomClassifier,
+        scores: Array,
+        fit_times: Array,
+        score_times: Array,
+        novelty: Novelty,
+    ) -> None:
         """Set the attributes that users read."""
-        results = cv_results(found.settings, found.scores, found.fit_times, found.score_times)
+        results = cv_results(settings, scores, fit_times, score_times)
         self.__dict__.update(  # at once, so that an interrupt leaves the last search or this one
-            n_splits_=found.scores.shape[1],
-            n_tried_=int((~np.isnan(found.fit_times)).sum()),
+            n_splits_=scores.shape[1],
+            n_tried_=int((~np.isnan(fit_times)).sum()),
             cv_results_=results,
-            best_index_=found.best,
-            best_params_=found.settings[found.best],
-            best_score_=float(results["mean_test_score"][found.best]),
-            oof_novelty_=found.novelty,
+            best_index_=best,
+            best_params_=settings[best],
+            best_score_=float(results["mean_test_score"][best]),
+            oof_novelty_=novelty,
             temperature_=model.temperature,
             best_estimator_=model,
         )
@@ -654,7 +664,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         ):
             msg = "its scores are not one for each setting and split"
             raise ValueError(msg)
-        self._set_found(Found(settings, scores, fit_times, score_times, best, novelty), model)
+        self._set_found(settings, best, model, scores, fit_times, score_times, novelty)
         return self
 
     def _settings_of(self, stored: Any) -> list[dict[str, Any]]:
