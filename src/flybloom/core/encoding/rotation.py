@@ -18,6 +18,7 @@ from flybloom.core.sketch import Sample
 UNIT = 2**8  # whole numbers to one unit of a row
 LARGEST = 2**12  # of a row: 16 units; beyond, values are cut off
 GRAIN = 2**18  # whole numbers to one of the rotation; 2**12 * 2**18 * 2**22 columns stay below 2**53
+ROUNDING = 1e-10  # of the largest variance: what is less may be nothing but rounding, and other on every machine
 MAX_WEIGHT = 2**29  # LARGEST**2 * MAX_WEIGHT = 2**53: what a sum of products may hold exactly
 
 
@@ -38,8 +39,8 @@ class Rotation(Step):
 
         n_inputs = sample.rows.shape[1]
         n = min(n_components, n_inputs)
-        _, vectors = linalg.eigh(covariance(sample), subset_by_index=[n_inputs - n, n_inputs - 1])
-        vectors = vectors[:, ::-1]
+        values, vectors = linalg.eigh(covariance(sample), subset_by_index=[n_inputs - n, n_inputs - 1])
+        vectors = np.where(values > ROUNDING * values[-1], vectors, 0.0)[:, ::-1]  # of no variance, any would do
         largest = np.abs(vectors).argmax(axis=0)
         vectors = vectors * np.where(vectors[largest, np.arange(n)] < 0, -1.0, 1.0)
         return cls(np.ascontiguousarray(np.rint(vectors * GRAIN) / GRAIN, np.float32))
