@@ -131,9 +131,7 @@ def rough_candidates(values: Array, connections: Array, signs: Array, m: int, rh
 
 
 @kernel
-def exact_candidates(
-    values: Array, connections: Array, start: Any, is_float: bool, m: int, rho: int, keys: Array
-) -> int:
+def exact_candidates(values: Array, connections: Array, is_float: bool, m: int, rho: int, keys: Array) -> int:
     """Write the keys of all components that may win, from the sums of all; return how many there are.
 
     Parameters
@@ -142,8 +140,6 @@ def exact_candidates(
         The row, and its negative.
     connections : (ceil(m / 8), s, 8) array of unsigned integers
         As for `dense_winners`.
-    start : scalar of the type of values
-        What every sum starts from.
     is_float : bool
         Whether values are floating point.
     m, rho : int
@@ -151,6 +147,7 @@ def exact_candidates(
     keys : (m,) array of int64
     """
     sums = np.empty(connections.shape[0] * OCTET, values.dtype)
+    start = values[0] - values[0]  # zero, of their type
     for octet in range(connections.shape[0]):
         a, b, c, d, e, f, g, h = start, start, start, start, start, start, start, start
         for k in range(connections.shape[1]):  # eight sums at a time, so that none waits for another

@@ -4,31 +4,24 @@ The letters of the paper: m components, each the sum of s features; the rho larg
 
 How it is fast:
 
-1. Up to 64 rows are turned on their side, `width` rows to a strip, so that the value of one
-   feature for all rows of a strip is one contiguous piece. A component's sums for the whole
-   strip are then s additions of vectors, kept in registers. The strip is chosen narrow
-   enough to stay in the first-level cache; ``64 // width`` components are summed at a time.
-2. The sums are compared with one limit per row while they are in registers. Where none is
-   above, the next sums overwrite them, so no array of all sums exists; where one is, they
-   are looked at later, a few steps together, for that is where branches go wrong.
-3. The limits start from the best few of a small sample of the components and are raised in
-   stages, always to where rho of the m components should still lie above them. A row for
-   which too few did is hashed again with a limit that cannot fail. So the guess decides how
-   long it takes, never what comes out.
-4. What is above is listed for each row in the order of the components. To keep the best of
-   a list, a limit is looked for that as many are above: each guess counts how many there
-   are, in vectors. Ties go to the first in the list. That is all if the winners may come in
-   ascending order; if the largest is to come first, eight rows' winners, each one integer
-   of its sum and its component, are sorted side by side, without a branch.
-
-Sums take part as *ordered* 32-bit integers: an integer sum as it is, the bits of a float
-with all but the sign flipped where it is negative, so that integers order as floats do.
+1. Sums of 16 bits decide nearly everything, whatever type the rows have. Each row is centred and rounded to steps that
+   are as small as 16 bits allow for its sums. Such a sum is off by half a step for each connection at most, so only
+   components that come as near as that to the last winner are summed exactly, in the order of their connections. Rows
+   of small whole numbers need not even that.
+2. 64 rows form a strip in which one feature of all rows is contiguous: s additions of vectors, kept in registers, sum a
+   component for all of them. The sums of some components stay in the first-level cache until they have been looked at;
+   the connections of these are used for several strips.
+3. Sums are compared with a limit per row while they are in registers, and those above are listed. Limits are so many
+   deviations above the mean of a row's sums, both of which follow from its values; how many is learned from the rows
+   before. The list of a row for which that was too few, or far too many, is made again. So the guess decides how long
+   it takes, never what comes out.
+4. To find the last winner of a list, a limit is looked for that rho of it are above: each guess counts how many there
+   are, in vectors. Lists are in the order of the components, so ties go to the first, and so are the winners.
 """
 
 import math
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -37,25 +30,25 @@ from numba.extending import intrinsic
 from flybloom._internal.typing import Array
 from flybloom.core._kernels._jit import JIT_IS_OFF, kernel
 
-POINTS = 64  # rows that are hashed together
-LANES = 64  # sums per step: width rows times 64 // width components
-OCTET = 8  # components whose connections, and rows whose candidates, lie side by side
-STEPS = 32  # steps after which the sums above their limits are looked at
-TILE = 512  # components per visit of a strip: their connections stay in the second-level cache
-BEST = 4  # how many of the sampled sums are remembered per row
-SLACK = 16  # a limit need not be found more closely than to this part of its rank
-NOBODY = np.iinfo(np.int64).min  # a candidate that loses against every other
+ROWS = 64  # of a strip
+STRIPS = 4  # that take turns at the same connections
+NEAR_BYTES = 2**19  # of connections that stay in the second-level cache: then one strip after the other is as well
+OCTET = 8  # components whose connections lie side by side
+QUAD = 4  # components that are summed together: as many as registers hold
+TILE = 128  # components whose sums stay in the first-level cache
+LANES = 8  # values of a row that are looked at together
+LARGEST = 32766  # size that sums in 16 bits may reach
+WORST, BEST = -(2**15), 2**15 - 1  # below and above every such sum
+BEYOND = 2**30  # above them all by far
+FARTHEST = 2.0**17  # steps that a sum may be off, and nothing is known of it
+NOBODY = np.iinfo(np.int64).max  # is above this
+MARGIN = 3.5  # deviations by which the number of deviations may be off
+UNSURE = 0.1  # how far it may be off before any row was seen
+SHARPEST = 0.005  # that is added to what it was off among the last rows
+ROOM = 3  # times as many as win are listed, before a list is made again with room for all
 
 
-def _ordered_plain(total: Any) -> int:
-    """The ordered integer of one sum."""
-    if isinstance(total, np.float32):
-        bits = int(total.view(np.int32))
-        return bits ^ ((bits >> 31) & 0x7FFFFFFF)
-    return int(total)
-
-
-def _project_plain(
+def _sum_quad_plain(
     strips: Array,
     base: int,
     connections: Array,
@@ -63,32 +56,21 @@ def _project_plain(
     limits: Array,
     first: int,
     sums: Array,
+    words: Array,
     slot: int,
-    start: Any,
-    width: tuple[int, ...],
-) -> int:
-    """Sum ``64 // width`` components from `j` on for one strip into a slot of `sums`.
-
-    Bit i of what is returned says that sum i is above the limit of its row.
-    """
-    n_rows = 1 << len(width)
-    mask = 0
-    for lane in range(LANES):
-        component, b = j + lane // n_rows, lane % n_rows
-        total = start
-        for k in range(connections.shape[1]):
-            feature = int(connections[component // OCTET, k, component % OCTET])
-            with np.errstate(over="ignore"):
-                total = total + strips[base + feature * n_rows + b]
-        sums[slot * LANES + lane] = _ordered_plain(total)
-        limit = limits[first + b]
-        if total > (limit.view(np.float32) if isinstance(total, np.float32) else limit):
-            mask |= 1 << lane
-    return mask
+) -> None:
+    """Write the sums of four components from `j` on, of a strip, to their slots, and which are above the limits."""
+    for k in range(QUAD):
+        total = np.zeros(ROWS, np.int16)
+        for feature in connections[(j + k) // OCTET, :, (j + k) % OCTET]:
+            total += strips[base + int(feature) * ROWS : base + (int(feature) + 1) * ROWS]
+        sums[(slot + k) * ROWS : (slot + k + 1) * ROWS] = total
+        is_above = total > limits[first : first + ROWS]
+        words[slot + k] = (is_above.astype(np.uint64) << np.arange(ROWS, dtype=np.uint64)).sum()
 
 
 @intrinsic
-def _project_vector(
+def _sum_quad_vector(
     typing_context: Any,
     strips: Any,
     base: Any,
@@ -97,113 +79,78 @@ def _project_vector(
     limits: Any,
     first: Any,
     sums: Any,
+    words: Any,
     slot: Any,
-    start: Any,
-    width: Any,
 ) -> Any:
-    """Do what `_project_plain` does, in vector registers."""
-    n_rows = 1 << len(width)
-    n_components = LANES // n_rows
-    signature = types.uint64(
-        strips, types.intp, connections, types.intp, limits, types.intp, sums, types.intp, strips.dtype, width
-    )
+    """Do what `_sum_quad_plain` does, in vector registers."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        dtype = signature.args[0].dtype
-        is_float, size = isinstance(dtype, types.Float), dtype.bitwidth // 8
-        lanes = min(n_rows, 64 // size)
-        n_vectors = n_rows // lanes
-        vector = ir.VectorType(context.get_data_type(dtype), lanes)
-        intp, i64 = context.get_value_type(types.intp), ir.IntType(64)
+        intp, vector = context.get_value_type(types.intp), ir.VectorType(ir.IntType(16), ROWS)
+        strips, links, limits, sums, words = (
+            context.make_array(signature.args[k])(context, builder, args[k]) for k in (0, 2, 4, 6, 7)
+        )
+        s = cgutils.unpack_tuple(builder, links.shape)[1]  # type: ignore[no-untyped-call]
 
         def const(value: int) -> Any:
             return ir.Constant(intp, value)
 
-        def array(k: int) -> Any:
-            return context.make_array(signature.args[k])(context, builder, args[k])
-
         def vector_at(data: Any, offset: Any) -> Any:
             return builder.bitcast(builder.gep(data, [offset]), vector.as_pointer())
 
-        strips, links, limits, sums = array(0), array(2), array(4), array(6)
-        j, start = args[3], args[8]
-        s = cgutils.unpack_tuple(builder, links.shape)[1]  # type: ignore[no-untyped-call]
         strip = builder.gep(strips.data, [args[1]])
-
-        lane = ir.Constant(ir.IntType(32), 0)
-        initial = builder.insert_element(ir.Constant(vector, ir.Undefined), start, lane)
-        initial = builder.shuffle_vector(
-            initial, ir.Constant(vector, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), lanes), None)
-        )
-        totals = [
-            [cgutils.alloca_once(builder, vector) for _ in range(n_vectors)]  # type: ignore[no-untyped-call]
-            for _ in range(n_components)
-        ]
-        for component in totals:
-            for total in component:
-                builder.store(initial, total)
-
-        octet = builder.mul(builder.udiv(j, const(OCTET)), builder.mul(s, const(OCTET)))
-        first_link = builder.add(octet, builder.urem(j, const(OCTET)))
+        totals = [cgutils.alloca_once(builder, vector) for _ in range(QUAD)]  # type: ignore[no-untyped-call]
+        for total in totals:
+            builder.store(ir.Constant(vector, None), total)
+        octet = builder.mul(builder.udiv(args[3], const(OCTET)), builder.mul(s, const(OCTET)))
+        first_link = builder.add(octet, builder.urem(args[3], const(OCTET)))
         with cgutils.for_range(builder, s, intp=intp) as link:
-            link_at = builder.gep(links.data, [builder.add(first_link, builder.mul(link.index, const(OCTET)))])
-            for r, component in enumerate(totals):
-                feature = builder.zext(builder.load(builder.gep(link_at, [const(r)])), intp)
-                row = vector_at(strip, builder.mul(feature, const(n_rows)))
-                for v, total in enumerate(component):
-                    value = builder.load(builder.gep(row, [const(v)]), align=size)
-                    old = builder.load(total)
-                    builder.store(builder.fadd(old, value) if is_float else builder.add(old, value), total)
+            at = builder.add(first_link, builder.mul(link.index, const(OCTET)))
+            for k, total in enumerate(totals):
+                feature = builder.zext(builder.load(builder.gep(links.data, [builder.add(at, const(k))])), intp)
+                value = builder.load(vector_at(strip, builder.mul(feature, const(ROWS))), align=2)
+                builder.store(builder.add(builder.load(total), value), total)
+        edges = builder.load(vector_at(limits.data, args[5]), align=2)
+        for k, place in enumerate(totals):
+            total, slot = builder.load(place), builder.add(args[8], const(k))
+            builder.store(total, vector_at(sums.data, builder.mul(slot, const(ROWS))), align=2)
+            bits = builder.bitcast(builder.icmp_signed(">", total, edges), ir.IntType(ROWS))
+            builder.store(bits, builder.gep(words.data, [slot]))
+        return context.get_dummy_value()
 
-        limits = vector_at(limits.data, args[5])
-        limits = [builder.load(builder.gep(limits, [const(v)]), align=size) for v in range(n_vectors)]
-        integers, word = ir.VectorType(ir.IntType(32), lanes), ir.IntType(lanes)
-        target = builder.gep(sums.data, [builder.mul(args[7], const(LANES))])
-        target = builder.bitcast(target, integers.as_pointer())
-        mask = ir.Constant(i64, 0)
-        for position in range(n_components * n_vectors):
-            value, limit = (
-                builder.load(totals[position // n_vectors][position % n_vectors]),
-                limits[position % n_vectors],
-            )
-            is_above = builder.fcmp_ordered(">", value, limit) if is_float else builder.icmp_signed(">", value, limit)
-            bits = builder.zext(builder.bitcast(is_above, word), i64) if lanes < 64 else builder.bitcast(is_above, word)
-            mask = builder.or_(mask, builder.shl(bits, ir.Constant(i64, position * lanes)))
-            if is_float:
-                value = builder.bitcast(value, integers)
-                negative = builder.ashr(value, ir.Constant(integers, [31] * lanes))
-                value = builder.xor(value, builder.and_(negative, ir.Constant(integers, [0x7FFFFFFF] * lanes)))
-            elif size < 4:
-                value = builder.sext(value, integers)
-            builder.store(value, builder.gep(target, [const(position)]), align=4)
-        return mask
-
+    signature = types.void(strips, types.intp, connections, types.intp, limits, types.intp, sums, words, types.intp)
     return signature, generate
+
+
+def _lowest_bit_plain(mask: Any) -> Any:
+    """Position of the lowest set bit of a mask that is not zero."""
+    return np.uint64((int(mask) & -int(mask)).bit_length() - 1)
 
 
 @intrinsic
 def _lowest_bit_vector(typing_context: Any, mask: Any) -> Any:
-    """Position of the lowest set bit of a mask that is not zero."""
+    """Do what `_lowest_bit_plain` does, in one instruction."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
-    return types.int64(types.uint64), generate
+    return types.uint64(types.uint64), generate
 
 
-def _lowest_bit_plain(mask: Any) -> int:
-    """Position of the lowest set bit of a mask that is not zero."""
-    return (int(mask) & -int(mask)).bit_length() - 1
+def _exchange_plain(candidates: Array, upper: int, lower: int) -> None:
+    """Put the larger of two candidates at `upper`, the other at `lower`, for eight rows."""
+    a, b = candidates[upper].copy(), candidates[lower].copy()
+    candidates[upper], candidates[lower] = np.maximum(a, b), np.minimum(a, b)
 
 
 @intrinsic
 def _exchange_vector(typing_context: Any, candidates: Any, upper: Any, lower: Any) -> Any:
-    """Put the larger of two candidates at `upper`, the other at `lower`, for eight rows."""
+    """Do what `_exchange_plain` does, in vector registers."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        octet = ir.VectorType(ir.IntType(64), OCTET).as_pointer()
+        octet = ir.VectorType(ir.IntType(64), OCTET)
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        places = [builder.bitcast(builder.gep(data, [place]), octet) for place in args[1:]]
+        data = builder.bitcast(data, octet.as_pointer())
+        places = [builder.gep(data, [place]) for place in args[1:]]
         a, b = (builder.load(place, align=8) for place in places)
         is_in_order = builder.icmp_signed(">", a, b)
         builder.store(builder.select(is_in_order, a, b), places[0], align=8)
@@ -213,78 +160,126 @@ def _exchange_vector(typing_context: Any, candidates: Any, upper: Any, lower: An
     return types.void(candidates, types.intp, types.intp), generate
 
 
-def _exchange_plain(candidates: Array, upper: int, lower: int) -> None:
-    """Put the larger of two candidates at `upper`, the other at `lower`, for eight rows."""
-    a, b = candidates[upper : upper + OCTET].copy(), candidates[lower : lower + OCTET].copy()
-    candidates[upper : upper + OCTET] = np.maximum(a, b)
-    candidates[lower : lower + OCTET] = np.minimum(a, b)
-
-
 # Intrinsics exist only in compiled code; without it the plain twins do the same.
-_project: Any = _project_plain if JIT_IS_OFF else _project_vector
-_lowest_bit: Any = _lowest_bit_plain if JIT_IS_OFF else _lowest_bit_vector
+_sum_quad: Any = _sum_quad_plain if JIT_IS_OFF else _sum_quad_vector
 _exchange: Any = _exchange_plain if JIT_IS_OFF else _exchange_vector
+_lowest_bit: Any = _lowest_bit_plain if JIT_IS_OFF else _lowest_bit_vector
 
 
 @kernel
-def _aligned(size: int, like: Array) -> Array:
-    """An uninitialised array of `size` items that starts on a cache line."""
-    room = np.empty(size + 64, like.dtype)
-    skip = ((-room.ctypes.data) % 64) // like.itemsize
+def _aligned(size: int) -> Array:
+    """An uninitialised array of 16-bit integers that starts on a cache line."""
+    room = np.empty(size + 32, np.int16)
+    skip = ((-room.ctypes.data) % 64) // 2
     return room[skip : skip + size]
 
 
 @kernel
-def _fill_strips(
+def _rounding(values: Array, d: int, s: int, is_signed: bool, is_float: bool) -> tuple[float, float, float]:
+    """Return what to take from the values of a row and how many steps are one, and by how many a sum may be off.
+
+    Values come in rows of 8, filled up with the first one. A sum of s of them, all different, is no larger than s
+    times the largest, nor than the root of s times the sum of all squares.
+    """
+    first = values[0, 0]
+    totals, least, most = np.zeros(LANES), np.full(LANES, first), np.full(LANES, first)
+    broken = np.zeros(LANES, np.int64)
+    for i in range(values.shape[0]):
+        for k in range(LANES):
+            value = values[i, k]
+            totals[k] += value
+            least[k], most[k] = min(least[k], value), max(most[k], value)
+            broken[k] += value != np.rint(value)
+    total, low, high, n_broken = -(values.size - d) * first, first, first, 0
+    for k in range(LANES):
+        total += totals[k]
+        low, high, n_broken = min(low, least[k]), max(high, most[k]), n_broken + broken[k]
+    is_whole = n_broken == 0
+    centre = 0.0 if is_signed else total / d
+    if is_whole:
+        centre = np.rint(centre)
+    totals[:] = 0
+    for i in range(values.shape[0]):
+        for k in range(LANES):
+            value = values[i, k] - centre
+            totals[k] += value * value
+    squares = 0.0
+    for k in range(LANES):
+        squares += totals[k]
+    size = max(high - centre, centre - low)
+    bound = min(s * size, math.sqrt(s * squares) * (1 + 1e-9))
+    largest = max(high, -low)
+    if is_whole and bound <= LARGEST and s * largest < 2**24:
+        return centre, 1.0, 0.0
+    scale = (LARGEST - s // 2 - 2) / bound if bound > 0 else 1.0
+    if not scale < 1e300:  # of the smallest floats
+        scale = 1e300
+    unit = 2.0**-23 * s if is_float else 2.0**-51  # exact means as float32 adds; float64 rounds large whole numbers
+    return centre, scale, min(s * 0.5 + 1.0 + unit * s * largest * scale, FARTHEST)
+
+
+@kernel
+def _fill_strip(
     rows: Array,
     todo: Array,
-    n_before: int,
-    n_now: int,
     is_signed: bool,
-    strips: Array,
-    width: tuple[int, ...],
+    s: int,
+    is_float: bool,
+    values: Array,
+    strip: Array,
+    deviations: Array,
+    errors: Array,
 ) -> None:
-    """Turn rows on their side: strips of rows, in each the features (and their negatives) one after the other."""
-    n_rows = 1 << len(width)
-    d = rows.shape[1]
-    depth = 2 * d if is_signed else d
-    for b in range(n_now):
-        i = todo[n_before + b]
-        base = (b // n_rows) * depth * n_rows + b % n_rows
+    """Turn rows on their side, in steps: the features (and their negatives) one after the other, 64 rows of each.
+
+    Notes how far sums spread, and how many steps they may be off.
+    """
+    d, flat = rows.shape[1], values.ravel()
+    for b in range(todo.size):
+        i = todo[b]
         for f in range(d):
-            strips[base + f * n_rows] = rows[i, f]
-        if is_signed:
-            base += d * n_rows
-            for f in range(d):
-                strips[base + f * n_rows] = -rows[i, f]
+            flat[f] = rows[i, f]
+        for f in range(d, flat.size):
+            flat[f] = flat[0]
+        centre, scale, errors[b] = _rounding(values, d, s, is_signed, is_float)
+        square = 0.0
+        for f in range(d):
+            step = np.rint((flat[f] - centre) * scale)
+            square += step * step
+            strip[f * ROWS + b] = np.int16(step)
+        deviations[b] = math.sqrt(square * s / d)
+    if is_signed:
+        for i in range(d * ROWS):
+            strip[d * ROWS + i] = -strip[i]
 
 
 @kernel
-def _sort_octet(candidates: Array, begin: int, n: int) -> None:
-    """Sort the first `n` candidates of eight rows, largest first: Batcher's merge exchange (Knuth 5.2.2 M)."""
-    top = 1
-    while 2 * top < n:
-        top *= 2
-    p = top
-    while p > 0:
-        q, r, distance = top, 0, p
-        while True:
-            for run in range(r, n - distance, 2 * p):
-                for i in range(run, min(run + p, n - distance)):
-                    _exchange(candidates, begin + i * OCTET, begin + (i + distance) * OCTET)
-            if q == p:
-                break
-            distance, q, r = q - p, q >> 1, p
-        p >>= 1
+def _list_above(
+    words: Array, places: Array, sums: Array, begin: int, values: Array, listed: Array, ends: Array
+) -> None:
+    """Write every sum above its limit behind the others of its row; there is room for all."""
+    n_hits = np.uint64(0)
+    for i in range(words.size):  # no branch: it would go wrong too often
+        places[n_hits] = i
+        n_hits += np.uint64(words[i] != 0)
+    for hit in range(n_hits):
+        place = places[hit]
+        word, component, base = words[place], np.uint32(np.uint64(begin) + place), place * np.uint64(ROWS)
+        while word != 0:
+            b = _lowest_bit(word)
+            word &= word - np.uint64(1)
+            end = ends[b]
+            values[end], listed[end] = sums[base + b], component
+            ends[b] = end + np.uint64(1)
 
 
 @kernel
-def _divide(sums: Array, k: int, slack: Any) -> tuple[Any, Any]:
-    """Return a limit that `k` to `k + slack` sums are above, or else the k-th largest sum; and how many are above it.
+def _divide(sums: Array, k: int) -> tuple[Any, Any]:
+    """Return a limit that `k` sums are above, or else the k-th largest sum; and how many are above it.
 
     There are more than `k`. The first guess is where the limit would be if sums became rarer at a steady rate, as they
-    nearly do, and is mostly near enough where there is some slack. Of the others, every other one is where it would be
-    if what is left were spread evenly, so that few are needed; the rest halve what is left, so that few suffice.
+    nearly do. Of the others, every other one is where it would be if what is left were spread evenly, so that few are
+    needed; the rest halve what is left, so that few suffice.
     """
     least, most, total = sums[0], sums[0], np.int64(0)
     for i in range(sums.size):
@@ -299,8 +294,8 @@ def _divide(sums: Array, k: int, slack: Any) -> tuple[Any, Any]:
         limit, n = np.int32(guess), np.int32(0)
         for i in range(sums.size):
             n = np.int32(n + (sums[i] > limit))  # all as wide as a sum, so that vectors hold many
-        if k <= n <= k + slack:
-            return guess, n
+        if n == k:
+            return guess, np.int64(n)
         if n > k:
             below, n_below = guess, n
         else:
@@ -309,274 +304,293 @@ def _divide(sums: Array, k: int, slack: Any) -> tuple[Any, Any]:
         if is_even:
             guess = below + np.int64((above - below) * ((n_below - k) / (n_below - n_above)))
         is_even = not is_even
-    return above, n_above
+    return above, np.int64(n_above)
 
 
 @kernel
-def _after_ties(sums: Array, limit: int, n: int) -> int:
-    """Position behind the first `n` sums that are equal to the limit."""
-    at = 0
-    while n > 0:
-        n -= sums[at] == limit
-        at += 1
-    return at
+def _limit_of(values: Array, k: Any) -> Any:
+    """Return the k-th largest of a few values: one after the other is tried, if it can still be it."""
+    low, high, has_low, has_high = values[0], values[0], False, False
+    for i in range(values.size):
+        value = values[i]
+        if (has_low and value <= low) or (has_high and value >= high):
+            continue
+        n_above, n_ties = 0, 0
+        for j in range(values.size):
+            n_above += values[j] > value
+            n_ties += values[j] == value
+        if n_above >= k:
+            low, has_low = value, True
+        elif n_above + n_ties < k:
+            high, has_high = value, True
+        else:
+            return value
+    return low
 
 
 @kernel
-def _as_stored(ordered: int, is_float: bool) -> int:
-    """The bits of the sum that an ordered integer stands for."""
-    return ordered ^ ((ordered >> 31) & 0x7FFFFFFF) if is_float else ordered
-
-
-@kernel
-def _cut(
-    sums: Array,
-    components: Array,
-    first: int,
-    last: int,
-    room: int,
-    ends: Array,
-    most: int,
-    k: int,
-    keeps_ties: bool,
-    limits: Array,
-    is_float: bool,
+def _write_exact_sums(
+    rows: Array, i: Any, doubled: Array, connections: Array, components: Array, is_float: bool, exact: Array
 ) -> None:
-    """Cut lists of more than `most` candidates down to the `k` best, or a few more; what is less cannot enter any more.
+    """Write the sums of some components of a row as integers that order as sums do: bits of a float32, or the number.
 
-    Nor can ties with the last of them, unless they are kept.
+    `doubled` is work space for the row and its negative.
     """
-    for b in range(first, last):
-        if ends[b] > b * room + most:
-            kept, won = sums[b * room : ends[b]], components[b * room : ends[b]]
-            limit, n_above = _divide(kept, k, k // SLACK)
-            after = 0
-            if keeps_ties:
-                limit -= n_above < k
+    d, total = rows.shape[1], np.empty(1, np.float32)
+    bits = total.view(np.int32)
+    for f in range(d):
+        doubled[f], doubled[d + f] = rows[i, f], -rows[i, f]
+    for c in range(components.size):
+        octet, lane = np.uint64(components[c]) // np.uint64(OCTET), np.uint64(components[c]) % np.uint64(OCTET)
+        whole, real = np.int64(0), np.float32(0)
+        for k in range(connections.shape[1]):
+            value = doubled[connections[octet, k, lane]]
+            if is_float:
+                real += np.float32(value)
             else:
-                after = _after_ties(kept, limit, k - n_above)
-            n = 0
-            for i in range(kept.size):
-                total, component = kept[i], won[i]
-                kept[n], won[n] = total, component
-                n += np.int64(total) + (i < after) > limit  # no branch: it would go wrong too often
-            ends[b] = b * room + n
-            limits[b] = _as_stored(limit, is_float)
+                whole += np.int64(value)
+        if is_float:
+            total[0] = real
+            whole = np.int64(bits[0] ^ ((bits[0] >> 31) & 0x7FFFFFFF))
+        exact[c] = whole
 
 
 @kernel
 def _write_winners(
-    sums: Array,
-    components: Array,
-    room: int,
-    ends: Array,
+    values: Array,
+    listed: Array,
     rho: int,
-    todo: Array,
-    n_before: int,
-    n_now: int,
-    again: Array,
-    n_again: int,
-    octet: Array,
-    is_ordered: bool,
-    out: Array,
-) -> int:
-    """Write the winners of `n_now` rows to `out`; return how many rows had too few candidates, and list them."""
-    for first in range(0, n_now, OCTET):
-        n_lanes = min(OCTET, n_now - first)
-        for lane in range(n_lanes):
-            begin, row = (first + lane) * room, todo[n_before + first + lane]
-            kept, won = sums[begin : ends[first + lane]], components[begin : ends[first + lane]]
-            limit, after, i = NOBODY, 0, 0
-            n: Any = 0
-            if kept.size > rho:
-                limit, n_above = _divide(kept, rho, np.int64(0))
-                after = _after_ties(kept, limit, rho - n_above)
-            elif kept.size < rho:
-                again[n_again] = row
-                n_again += 1
-                n = rho
-            while n < rho:
-                if is_ordered:
-                    octet[n * OCTET + lane] = (numba.int64(kept[i]) << 32) | (0xFFFFFFFF - won[i])
-                else:
-                    out[row, n] = won[i]
-                n += np.int64(kept[i]) + (i < after) > limit
-                i += 1
-        if is_ordered:
-            _sort_octet(octet, 0, rho)
-            for lane in range(n_lanes):
-                row = todo[n_before + first + lane]
-                for i in range(rho):
-                    out[row, i] = 0xFFFFFFFF - (octet[i * OCTET + lane] & 0xFFFFFFFF)
-    return n_again
-
-
-@kernel
-def _likely_rank(n_seen: int, m: int, rho: int) -> int:
-    """Rank among the first `n_seen` components that the last winner almost surely does not exceed."""
-    expected = rho * n_seen / m
-    return math.ceil(expected + 2.5 * math.sqrt(expected * (1 - n_seen / m)) + 1)
-
-
-@kernel
-def _guess_limits(
-    strips: Array,
-    depth: int,
-    n_strips: int,
+    limit: Any,
+    error: float,
+    rows: Array,
+    row: int,
+    doubled: Array,
     connections: Array,
-    sample: int,
-    limits: Array,
-    sums: Array,
-    start: Any,
-    best: Array,
-    lowest: int,
     is_float: bool,
-    width: tuple[int, ...],
-) -> None:
-    """Set each row's limit just below the fourth best of the first `sample` components."""
-    n_rows = 1 << len(width)
-    step = LANES // n_rows
-    best[:] = lowest
-    for strip in range(n_strips):
-        for j in range(0, sample, step):
-            _project(strips, strip * depth * n_rows, connections, j, limits, strip * n_rows, sums, 0, start, width)
-            for r in range(step):
-                for rank in range(BEST):
-                    at = rank * POINTS + strip * n_rows
-                    for b in range(n_rows):
-                        old, new = best[at + b], sums[r * n_rows + b]
-                        best[at + b] = max(new, old)
-                        sums[r * n_rows + b] = min(old, new)
-    for b in range(n_strips * n_rows):
-        limits[b] = _as_stored(best[(BEST - 1) * POINTS + b] - 1, is_float)
+    places: Array,
+    near_components: Array,
+    exact: Array,
+    out: Array,
+) -> tuple[bool, Any]:
+    """Write the winners among those that are listed, all above a limit; return whether none is missing, and the last.
+
+    Sums that are so near to the last winner's that rounding may have put them on the wrong side are replaced by exact
+    ones.
+    """
+    if values.size < rho:
+        return False, limit
+    last, n_above = (np.int64(values.min()) - 1, np.int64(rho)) if values.size == rho else _divide(values, rho)
+    near = np.int64(math.ceil(2 * error))
+    if limit > WORST and last - near < limit + np.int64(n_above < rho):
+        return False, limit
+    after = np.uint64(0)
+    if near > 0:
+        _settle(
+            values, listed, rho, last, near, rows, row, doubled, connections, is_float, places, near_components, exact
+        )
+        last += near
+    elif n_above < rho:
+        after = _after_ties(values, last, rho - n_above)
+    n, i = np.uint64(0), np.uint64(0)
+    while n < rho:
+        out[n] = listed[i]
+        n += np.uint64(values[i] + (i < after) > last)  # no branch
+        i += np.uint64(1)
+    return True, last
 
 
 @kernel
-def _collect(
-    hits: Array,
-    hit_components: Array,
-    n_hits: int,
-    sums: Array,
-    first: int,
-    candidates: Array,
-    components: Array,
-    ends: Array,
-    width: tuple[int, ...],
+def _after_ties(values: Array, limit: Any, n: Any) -> Any:
+    """Position behind the first `n` sums that are equal to the limit."""
+    at = np.uint64(0)
+    while n > 0:
+        n -= values[at] == limit
+        at += np.uint64(1)
+    return at
+
+
+@kernel
+def _settle(
+    values: Array,
+    listed: Array,
+    rho: int,
+    last: Any,
+    near: Any,
+    rows: Array,
+    row: int,
+    doubled: Array,
+    connections: Array,
+    is_float: bool,
+    places: Array,
+    near_components: Array,
+    exact: Array,
 ) -> None:
-    """Write every sum above its limit behind the other candidates of its row; there is room for all."""
-    for hit in range(n_hits):
-        mask = hits[hit]
-        while mask != 0:
-            lane = _lowest_bit(mask)
-            mask &= mask - numba.uint64(1)
-            b = first + (lane & ((1 << len(width)) - 1))
-            at = numba.uint64(ends[b])  # without a sign there is no check for one
-            candidates[at] = sums[hit * LANES + lane]
-            components[at] = hit_components[hit] + (lane >> len(width))
-            ends[b] += 1
+    """Raise the sums that are near to the last winner's beyond every other, or lower them, by what they are exactly."""
+    n_near, n_left = np.uint64(0), np.int64(rho)
+    for i in range(np.uint64(values.size)):
+        places[n_near] = i
+        n_near += np.uint64(abs(values[i] - last) <= near)
+        n_left -= values[i] > last + near
+    for i in range(n_near):
+        near_components[i] = listed[places[i]]
+    _write_exact_sums(rows, row, doubled, connections, near_components[:n_near], is_float, exact)
+    edge = _limit_of(exact[:n_near], n_left) if n_left > 0 else NOBODY
+    for i in range(n_near):
+        n_left -= exact[i] > edge
+    for i in range(n_near):
+        is_tied = exact[i] == edge and n_left > 0
+        n_left -= is_tied
+        values[places[i]] = BEYOND if exact[i] > edge or is_tied else -BEYOND
 
 
 @kernel
 def dense_winners(
-    rows: Array,
-    connections: Array,
-    m: int,
-    rho: int,
-    is_signed: bool,
-    start: Any,
-    lowest: int,
-    highest: int,
-    limits: Array,
-    is_float: bool,
-    width: tuple[int, ...],
-    is_ordered: bool,
-    out: Array,
+    rows: Array, connections: Array, m: int, rho: int, is_signed: bool, is_float: bool, rank: float, out: Array
 ) -> None:
-    """Write the `rho` winners of each row to `out`; of sums that tie, that of the smaller component is the larger one.
+    """Write the `rho` winners of each row to `out`, in ascending order; of sums that tie, the first components win.
 
     Parameters
     ----------
-    rows : (n, d) array of float32, int16 or int32, wide enough for every sum
+    rows : (n, d) array of float32, int16 or int64
     connections : (ceil(m / 8), s, 8) array of unsigned integers
-        Features of component j at ``[j // 8, :, j % 8]``; ``d + f`` stands for minus feature f.
+        Features of component j at ``[j // 8, :, j % 8]``, all different; ``d + f`` stands for minus feature f. There
+        are less than 2**14.
     m, rho : int
         Number of components and of winners.
     is_signed : bool
         Whether any connection is beyond d.
-    start : scalar of the type of rows
-        What every sum starts from: shifts unsigned sums into a signed type.
-    lowest, highest : int
-        Ordered integers: less than that of every sum, and not less than that of any.
-    limits : (64,) work space, int16 for int16 rows and int32 for others
-        Holds the limits in the bits of the sums' own type.
     is_float : bool
-        Whether rows are floating point.
-    width : tuple of 3 to 6 ints
-        Its length is the logarithm of the number of rows in a strip; a type, so that the
-        compiler knows it.
-    is_ordered : bool
-        Whether the largest sum comes first; else the smallest component does.
+        Whether sums are those of float32, added in the order of the connections.
+    rank : float
+        How many deviations above the mean the share ``rho / m`` of sums begins, as far as known.
     out : (n, rho) uint32 array
     """
     n, d = rows.shape
-    n_rows = 1 << len(width)
-    step = LANES // n_rows
-    depth = 2 * d if is_signed else d
-    room = ((2 * rho + TILE) // 16 | 1) * 16 + 32  # an odd number of cache lines: rows do not compete for the same ones
-    strips = _aligned(min(POINTS, (n + n_rows - 1) // n_rows * n_rows) * depth, rows)
+    s = connections.shape[1]
+    depth = (2 * d if is_signed else d) * ROWS
+    n_strips = 1 if connections.nbytes <= NEAR_BYTES else min(STRIPS, (n + ROWS - 1) // ROWS)
+    strips = _aligned(n_strips * depth)
     strips[:] = 0
-    sums, best = np.empty(LANES * (STEPS + 1), np.int32), np.empty(BEST * POINTS, np.int32)
-    hits, hit_components = np.empty(STEPS + 1, np.uint64), np.empty(STEPS + 1, np.int64)
-    candidates, components = np.empty(POINTS * room, np.int32), np.empty(POINTS * room, np.uint32)
-    ends = np.empty(POINTS, np.int64)
-    octet = np.empty(OCTET * rho, np.int64)
+    sums, limits = _aligned(TILE * ROWS), _aligned(n_strips * ROWS)
+    words, places = np.empty(TILE, np.uint64), np.empty(TILE, np.uint64)
+    deviations, errors = np.empty(n_strips * ROWS), np.empty(n_strips * ROWS)
+    row_values, exact = np.empty(((d + LANES - 1) // LANES, LANES)), np.empty(m, np.int64)
+    doubled = np.empty(2 * d, rows.dtype)
+    nearest, near_components = np.empty(m + 1, np.uint64), np.empty(m, np.uint32)
+    ends, expected = np.empty(n_strips * ROWS, np.uint64), np.empty(n_strips * ROWS)
+    middle, spread, has_seen = rank, UNSURE, False
     todo, again = np.arange(n), np.empty(n, np.int64)
-
-    sample = (m // (2 * rho) + OCTET) // OCTET * OCTET
-    is_second = 8 * sample > m or 4 * rho > m  # too few components for a guess to pay
-    n_todo = n
-    while n_todo > 0:
-        n_again: Any = np.int64(0)  # a plain 0 is a type of its own: all it is passed to would be compiled twice
-        for n_before in range(0, n_todo, POINTS):
-            n_now = min(POINTS, n_todo - n_before)
-            n_strips = (n_now + n_rows - 1) // n_rows
-            _fill_strips(rows, todo, n_before, n_now, is_signed, strips, width)
-            for b in range(POINTS):
+    for attempt in range(3):
+        most = m if attempt > 0 else min(m, ROOM * rho + TILE)  # that a row lists
+        room = ((most + TILE) // 16 | 1) * 16  # an odd number of cache lines: rows do not compete for the same ones
+        n_lists = min(n_strips * ROWS, todo.size)
+        values, listed = np.empty(n_lists * room, np.int32), np.empty(n_lists * room, np.uint32)
+        n_again, before = 0, 0
+        while before < todo.size:
+            n_now = min(n_lists if has_seen else ROWS, todo.size - before)
+            n_full = (n_now + ROWS - 1) // ROWS * ROWS
+            beyond = middle - MARGIN * spread * (1 + 3 * attempt)
+            for first in range(0, n_now, ROWS):
+                some, strip = slice(first, min(first + ROWS, n_now)), strips[first // ROWS * depth :][:depth]
+                now = todo[before + first : before + min(first + ROWS, n_now)]
+                _fill_strip(rows, now, is_signed, s, is_float, row_values, strip, deviations[some], errors[some])
+            for b in range(n_now):
+                guess = beyond * deviations[b] - 2 * errors[b] - 1
+                limits[b] = WORST if attempt == 2 else math.floor(min(max(guess, WORST), LARGEST))
+            limits[n_now:n_full] = BEST
+            for b in range(n_full):
                 ends[b] = b * room
-            limits[:] = _as_stored(lowest, is_float)
-            next_stage = m
-            if not is_second:
-                next_stage = 8 * sample
-                _guess_limits(
-                    strips, depth, n_strips, connections, sample, limits, sums, start, best, lowest, is_float, width
-                )
-            limits[n_now:] = _as_stored(highest, is_float)
-
-            begin = 0
-            while begin < m:
-                end = min(begin + TILE, next_stage, m)
-                for strip in range(n_strips):
-                    base, first, last = strip * depth * n_rows, strip * n_rows, (strip + 1) * n_rows
-                    _cut(candidates, components, first, last, room, ends, 2 * rho, rho, begin >= m, limits, is_float)
-                    for lap in range(begin, end, step * STEPS):
-                        n_hits: Any = np.int64(0)
-                        for j in range(lap, min(lap + step * STEPS, end), step):
-                            mask = _project(strips, base, connections, j, limits, first, sums, n_hits, start, width)
-                            if j + step > m:  # the last octet is filled up
-                                mask &= (numba.uint64(1) << numba.uint64((m - j) * n_rows)) - numba.uint64(1)
-                            hits[n_hits], hit_components[n_hits] = mask, j
-                            n_hits += mask != 0
-                        _collect(hits, hit_components, n_hits, sums, first, candidates, components, ends, width)
-                begin = end
-                if begin == next_stage and begin < m:
-                    rank = _likely_rank(begin, m, rho)
-                    _cut(
-                        candidates, components, begin - end, n_now, room, ends, rank, rank, begin < m, limits, is_float
-                    )
-                    next_stage *= 8
-            n_again = _write_winners(
-                candidates, components, room, ends, rho, todo, n_before, n_now, again, n_again, octet, is_ordered, out
-            )
-        if is_second:
+            for begin in range(0, m, TILE):
+                end = min(begin + TILE, m)
+                for first in range(0, n_full, ROWS):
+                    base = first // ROWS * depth
+                    for j in range(begin, end, QUAD):
+                        _sum_quad(strips, base, connections, j, limits, first, sums, words, j - begin)
+                    its_ends = ends[first : first + ROWS]
+                    _list_above(words[: end - begin], places, sums, begin, values, listed, its_ends)
+                    for b in range(first, first + ROWS):
+                        if ends[b] > np.uint64(b * room + most):  # far too many
+                            expected[b] = float(most) * m / end
+                            limits[b], ends[b] = BEST, b * room
+            total_seen, squares, n_seen = 0.0, 0.0, 0
+            for b in range(n_now):
+                own, row, limit = slice(b * room, ends[b]), todo[before + b], np.int64(limits[b])
+                is_complete, last = _write_winners(
+                    values[own], listed[own], rho, limit, errors[b], rows, row, doubled, connections, is_float,
+                    nearest, near_components, exact, out[row],
+                )  # fmt: skip
+                if not is_complete:
+                    again[n_again] = row
+                    n_again += 1
+                if deviations[b] == 0:
+                    continue
+                seen = last / deviations[b]
+                if not is_complete:  # as if sums became rarer at a steady rate
+                    n_above = expected[b] if limit == BEST else np.float64(ends[b]) - b * room
+                    seen = beyond + math.log(max(n_above, 0.5) / rho) / max(rank, 1.0)
+                total_seen += seen
+                squares += seen * seen
+                n_seen += 1
+            if n_seen > 0:
+                middle, has_seen = total_seen / n_seen, True
+                spread = math.sqrt(max(squares / n_seen - middle * middle, 0.0)) + SHARPEST
+            before += n_now
+        if n_again == 0:
             break
-        n_todo, is_second, todo = n_again, True, again
+        todo = again[:n_again].copy()
+
+
+@kernel
+def _sort_octet(candidates: Array, n: int) -> None:
+    """Sort the first `n` candidates of eight rows, largest first: Batcher's merge exchange (Knuth 5.2.2 M)."""
+    top = 1
+    while 2 * top < n:
+        top *= 2
+    p = top
+    while p > 0:
+        q, r, distance = top, 0, p
+        while True:
+            for run in range(r, n - distance, 2 * p):
+                for i in range(run, min(run + p, n - distance)):
+                    _exchange(candidates, i, i + distance)
+            if q == p:
+                break
+            distance, q, r = q - p, q >> 1, p
+        p >>= 1
+
+
+@kernel
+def rank_winners(rows: Array, connections: Array, is_float: bool, winners: Array) -> None:
+    """Sort the winners of each row: the largest sum first, ties to the smaller component.
+
+    Parameters
+    ----------
+    rows : (n, d) array of float32, int16 or int64
+    connections : (ceil(m / 8), s, 8) array of unsigned integers
+        As for `dense_winners`.
+    is_float : bool
+        Whether sums are those of float32.
+    winners : (n, rho) uint32 array
+        In ascending order.
+    """
+    n, rho = winners.shape
+    doubled = np.empty(2 * rows.shape[1], rows.dtype)
+    exact, octet = np.empty(rho, np.int64), np.empty((rho, OCTET), np.int64)
+    for first in range(0, n, OCTET):
+        n_lanes, most = min(OCTET, n - first), np.int64(0)
+        for lane in range(n_lanes):
+            _write_exact_sums(rows, first + lane, doubled, connections, winners[first + lane], is_float, exact)
+            for r in range(rho):
+                octet[r, lane] = exact[r]
+                most = max(most, abs(exact[r]))
+        if most >= 2**31:  # too large to have room for the component beside them
+            for lane in range(n_lanes):
+                winners[first + lane] = winners[first + lane][np.argsort(-octet[:, lane], kind="mergesort")]
+            continue
+        for lane in range(n_lanes):
+            for r in range(rho):
+                octet[r, lane] = (octet[r, lane] << 32) | (0xFFFFFFFF - np.int64(winners[first + lane, r]))
+        _sort_octet(octet, rho)
+        for lane in range(n_lanes):
+            for r in range(rho):
+                winners[first + lane, r] = 0xFFFFFFFF - (octet[r, lane] & 0xFFFFFFFF)

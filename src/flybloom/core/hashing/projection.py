@@ -23,15 +23,13 @@ WINDOW_VERSION = 2
 """Version of how connections within windows follow from a seed; only where rows have a grid."""
 
 OCTET = 8  # components whose connections lie side by side
-STRIP = (0,) * 5  # strips of 32 rows, see dense_winners
 FEW_ROWS, FEW_WIDE_ROWS = 8, 2  # up to here one after the other is faster than side by side: by rough sums, and without
 ROUGH_ROW, EXACT_ROW = 2**14, 2**16  # values that a row counts as, see _kernels/_choice.py
 MAX_COLUMNS_PER_CONNECTION = 8  # beyond, rough sums of all columns take longer than exact ones of all connections
 MAX_ROUGH_CONNECTIONS = 256  # sums of so many bytes stay within 16 bits
 MAX_SIGNS = 2**26  # bytes of the matrix of signs
-LOWEST_FLOAT, HIGHEST_FLOAT = -0x7F800001, 0x7F800000  # minus and plus infinity as ordered integers
 LAST_COMPONENT = 0xFFFFFFFF  # less the component: so keys are ordered, and ties go to the smaller one
-MANY_WINNERS = {2: 16, 4: 8}  # one of so many components, by bytes of a sum: all are written before any is chosen
+MOST_CONNECTIONS = 2**14  # of more, sums of 16 bits tell little: they are exact from the start
 MAX_DENSE_VALUES = 2**20  # of sparse rows that are hashed as dense ones at a time
 DENSE_ENOUGH = 1 / 64  # share of nonzeros from which rows are hashed faster as dense ones
 
@@ -161,13 +159,13 @@ class Projection:
                     out.sort(axis=1)
                 return out
             return self._winners_of_dense_parts(rows, ordered, out)
-        if rows.dtype.kind != "f":
-            self._write_integer_winners(rows, ordered, out)
-            return out
-        with np.errstate(over="ignore"):  # what becomes infinite is refused
-            rows = np.ascontiguousarray(rows, np.float32)
-        self._require_finite_sums(rows)
-        self._write_dense_winners(rows, 0, LOWEST_FLOAT, HIGHEST_FLOAT, ordered, out)
+        if rows.dtype.kind == "f":
+            with np.errstate(over="ignore"):  # what becomes infinite is refused
+                rows = np.ascontiguousarray(rows, np.float32)
+            self._require_finite_sums(rows)
+        else:
+            rows = self._narrowed(rows)
+        self._write_dense_winners(rows, ordered, out)
         return out
 
     def _winners_of_dense_parts(self, rows: Features, ordered: bool, out: Winners) -> Winners:
@@ -178,8 +176,8 @@ class Projection:
             out[begin : begin + step] = self.winners(part, out.shape[1], ordered=ordered)
         return out
 
-    def _write_integer_winners(self, rows: Array, ordered: bool, out: Winners) -> None:
-        """Hash integer rows in the narrowest type that holds the range of all sums."""
+    def _narrowed(self, rows: Array) -> Array:
+        """Return integers as int16 or, where their sums may need more than 32 bits, as int64."""
         low, high = self._range_of_sums(rows)
         if max(high, -low) > np.iinfo(np.int64).max:
             msg = (
@@ -187,104 +185,38 @@ class Projection:
                 "Scale the data or convert it to float."
             )
             raise ValueError(msg)
-        if self._stays_plain(len(rows)):
-            self._write_plain_winners(rows.astype(np.int64), ordered, out)
-            return
-        for dtype in (np.int16, np.int32):
-            limit = np.iinfo(dtype)
-            if high - low < limit.max - limit.min:
-                start = np.asarray(limit.min + 1 - low).astype(dtype).item()  # wraps around, as the sums then do
-                rows = np.ascontiguousarray(rows.astype(dtype))
-                self._write_dense_winners(rows, start, int(limit.min), int(limit.max), ordered, out)
-                return
-        _kernels.wide.wide_winners(
-            np.ascontiguousarray(rows, np.int64), self.packed_connections, self.n_components, out
-        )
-        if not ordered:
-            out.sort(axis=1)
+        is_narrow = max(high, -low) // self.n_connections <= np.iinfo(np.int16).max
+        return np.ascontiguousarray(rows, np.int16 if is_narrow else np.int64)
 
-    def _write_dense_winners(
-        self, rows: Array, start: int, lowest: int, highest: int, ordered: bool, out: Winners
-    ) -> None:
-        """Hash rows that are wide enough for every sum: side by side, or one after the other where they are few."""
-        is_float = rows.dtype.kind == "f"
-        if is_float and self._stays_plain(len(rows)):
-            self._write_plain_winners(rows, ordered, out)
-            return
-        whole = self._as_whole(rows) if is_float and len(rows) > FEW_ROWS else None
-        if whole is not None:
-            self._write_integer_winners(whole, ordered, out)
+    def _write_dense_winners(self, rows: Array, ordered: bool, out: Winners) -> None:
+        """Hash rows side by side, or one after the other where they are few."""
+        is_float, m, rho = rows.dtype.kind == "f", self.n_components, out.shape[1]
+        if self._stays_plain(len(rows)) or self.n_connections >= MOST_CONNECTIONS:
+            wide = rows if is_float else rows.astype(np.int64)
+            _plain.winners.plain_winners(wide, self.packed_connections, m, self.signed, ordered, out)
             return
         is_rough = is_float and self.has_signs
-        are_many = not ordered and MANY_WINNERS[rows.itemsize] * out.shape[1] >= self.n_components
-        if len(rows) <= (FEW_ROWS if is_rough else FEW_WIDE_ROWS) or stays_plain(
-            "rows", len(rows) * (ROUGH_ROW if is_rough else EXACT_ROW), "many_winners" if are_many else "winners"
+        if rows.dtype != np.int64 and (
+            len(rows) <= (FEW_ROWS if is_rough else FEW_WIDE_ROWS)
+            or stays_plain("rows", len(rows) * (ROUGH_ROW if is_rough else EXACT_ROW), "winners")
         ):
-            self._write_winners_of_few(rows, start, ordered, out)
+            self._write_winners_of_few(rows, ordered, out)
             return
-        if are_many:
-            self._write_many_winners(rows, start, lowest, highest, out)
-            return
-        limits = np.empty(_kernels.winners.POINTS, np.int32 if is_float else rows.dtype)
-        _kernels.winners.dense_winners(
-            rows,
-            self.packed_connections,
-            self.n_components,
-            out.shape[1],
-            self.signed,
-            rows.dtype.type(start),
-            lowest,
-            highest,
-            limits,
-            is_float,
-            STRIP,
-            ordered,
-            out,
-        )
-
-    def _write_many_winners(self, rows: Array, start: int, lowest: int, highest: int, out: Winners) -> None:
-        """Hash rows side by side, where so many win that all sums are written down before any is chosen."""
-        is_float, normal = rows.dtype.kind == "f", statistics.NormalDist()
-        rank = normal.inv_cdf(1 - out.shape[1] / (self.n_components + 1))
-        ends = (-math.inf, math.inf) if is_float else (float(lowest), float(highest))
-        _kernels.many_winners.many_winners(
-            rows,
-            self.packed_connections,
-            self.n_components,
-            out.shape[1],
-            self.signed,
-            rows.dtype.type(start),
-            *ends,
-            rank,
-            normal.pdf(rank),
-            is_float,
-            out,
-        )
-
-    def _as_whole(self, rows: Array) -> Array | None:
-        """Return floats as int16 if they are whole numbers whose sums fit into that, as pixels are; None otherwise.
-
-        Such sums are exact in float32 as well, so the winners are the same, and of narrow integers they come sooner.
-        """
-        if not (rows[0] == np.rint(rows[0])).all():  # mostly tells
-            return None
-        if max(float(rows.max()), -float(rows.min())) * self.n_connections > np.iinfo(np.int16).max:
-            return None
-        whole = rows.astype(np.int16)
-        return whole if np.array_equal(whole, rows) else None
+        rank = statistics.NormalDist().inv_cdf(1 - rho / (m + 1))
+        if not self.signed:  # of all features, none is summed twice
+            rank *= math.sqrt((self.n_features - self.n_connections + 1) / self.n_features)
+        _kernels.winners.dense_winners(rows, self.packed_connections, m, rho, self.signed, is_float, rank, out)
+        if ordered:
+            _kernels.winners.rank_winners(rows, self.packed_connections, is_float, out)
 
     def _stays_plain(self, n_rows: int) -> bool:
         """Return whether numpy is to hash so many rows."""
         n_values = n_rows * self.n_components * self.n_connections
         if n_rows <= FEW_ROWS:
             return stays_plain("one_row", n_values)
-        return stays_plain("winners", n_values, "winners", "many_winners", "one_row")
+        return stays_plain("winners", n_values, "winners", "one_row")
 
-    def _write_plain_winners(self, rows: Array, ordered: bool, out: Winners) -> None:
-        """Hash rows with numpy alone."""
-        _plain.winners.plain_winners(rows, self.packed_connections, self.n_components, self.signed, ordered, out)
-
-    def _write_winners_of_few(self, rows: Array, start: int, ordered: bool, out: Winners) -> None:
+    def _write_winners_of_few(self, rows: Array, ordered: bool, out: Winners) -> None:
         """Hash rows one after the other."""
         is_float, m, rho = rows.dtype.kind == "f", self.n_components, out.shape[1]
         signs = self.signs if is_float else None
@@ -294,9 +226,7 @@ class Projection:
             if signs is not None:
                 n = _kernels.one_row.rough_candidates(values, self.packed_connections, signs, m, rho, keys)
             else:
-                n = _kernels.one_row.exact_candidates(
-                    values, self.packed_connections, values.dtype.type(start), is_float, m, rho, keys
-                )
+                n = _kernels.one_row.exact_candidates(values, self.packed_connections, is_float, m, rho, keys)
             best = keys[:n]
             best.sort()
             winners[:] = LAST_COMPONENT - (best[: -rho - 1 : -1] & LAST_COMPONENT)
