@@ -2,7 +2,7 @@
 
 import pytest
 
-from attack import brute_force, files, interrupts, processes, sameness  # noqa: F401 - each adds its promises
+from attack import bombs, brute_force, files, graphs, interrupts, parties, processes, sameness  # noqa: F401 - each adds its promises
 from attack.promises import PROMISES, attack
 
 SECONDS = 1.5

@@ -228,7 +228,7 @@ def test_a_first_line_without_end_is_refused(monkeypatch):
     """After a fixed number of bytes, each of which is read once."""
     endless = CountingInput()
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=endless))
-    with pytest.raises(SourceError, match=r"standard input: the first line does not end within 64 MB. Expected a line"):
+    with pytest.raises(SourceError, match=r"standard input: the first line does not end within 16 MB. Expected a line"):
         gathered(read_blocks("-", "y"))
     assert endless.n_read == csv_format.MAX_HEADER_BYTES
 

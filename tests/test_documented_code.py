@@ -1,13 +1,16 @@
-"""Every block of Python on the pages of docs, run from the top of each page to its end.
+"""Every block of Python on the pages of docs, run from the top of each page to its end; and calls within sentences.
 
 README is run as a doctest, and command lines by tests/cli. A block that cannot be run here says so on the page, in a
 comment above it that a reader does not see: ``<!-- not run: needs a network -->``.
 """
 
+import ast
 import doctest
 import re
+from contextlib import suppress
 from copy import copy
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
 import matplotlib as mpl
@@ -22,6 +25,8 @@ import flybloom
 ROOT = Path(__file__).parents[1]
 WRITTEN = sorted((*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "benchmarks").glob("*.md")))
 BLOCK = re.compile(r"^(<!-- not run: [^>]+ -->\n+)?```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 SCHEDULER = "tcp://scheduler:8786"
 INSTEAD = {  # what is not here, or would take minutes
     "s3://bucket/rows/": "bucket",
@@ -103,6 +108,53 @@ def test_every_block_of_python_runs(page, names, scheduler, tmp_path, monkeypatc
     if isinstance(names.get("client"), Client):
         names["client"].close()
     assert runner.summarize(verbose=False).failed == 0
+
+
+def calls_of(page):
+    """The calls within sentences of a page, as far as they are Python."""
+    text = FENCED.sub("", page.read_text(encoding="utf-8"))
+    for span in INLINE.findall(text):
+        with suppress(SyntaxError):
+            tree = ast.parse(span.strip(), mode="eval")
+            yield from ((span, node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def meant(function, names):
+    """What a call within a sentence calls: a public name, something inside it, or a method of any estimator."""
+    if isinstance(function, ast.Name):
+        return [names[function.id]] if function.id in names else []
+    if not isinstance(function, ast.Attribute):
+        return []
+    root = ast.unparse(function.value)
+    if root.split(".")[0] in {"flybloom", *flybloom.__all__} and "(" not in root:
+        with suppress(ImportError):
+            import_module(root)  # flybloom.plots and others are imported by those who need them
+        return [eval(ast.unparse(function), dict(names))]  # noqa: S307 - a name that a page has; AttributeError is a finding
+    public = [getattr(flybloom, name) for name in flybloom.__all__]
+    return [getattr(one, function.attr) for one in public if hasattr(one, function.attr)] if root == "model" else []
+
+
+def fits(function, call):
+    """Whether a function takes the arguments of a call, by number and name."""
+    arguments = [None for one in call.args if not isinstance(one, ast.Starred)]
+    try:
+        signature(function).bind_partial(*arguments, **{one.arg: None for one in call.keywords if one.arg})
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *WRITTEN], ids=lambda page: page.stem)
+def test_calls_within_sentences_are_right(page, names):
+    """Their names are there and take such arguments; what is made of constants alone can be made."""
+    for span, call in calls_of(page):
+        found = meant(call.func, names)
+        assert not found or any(fits(function, call) for function in found), span
+        values = [*call.args, *(one.value for one in call.keywords)]
+        if len(found) == 1 and isinstance(found[0], type) and all(isinstance(one, ast.Constant) for one in values):
+            keywords = {one.arg: one.value.value for one in call.keywords}
+            if ... not in [*(one.value for one in call.args), *keywords.values()]:
+                found[0](*(one.value for one in call.args), **keywords)
 
 
 def test_most_blocks_are_run():

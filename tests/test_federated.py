@@ -68,8 +68,35 @@ def test_a_party_answers_once():
     parties[0].masked({i: texts[0] for i, texts in enumerate(shares)}, np.zeros(3, np.int64))
     told = parties[0].reveal([0, 1])
     assert sorted(told) == [0, 1, 2]
-    with pytest.raises(MaskingError, match="says no more"):
-        parties[0].reveal([0, 1, 2])
+    for again in (
+        lambda: parties[0].reveal([0, 1, 2]),
+        lambda: parties[0].masked({i: texts[0] for i, texts in enumerate(shares)}, np.ones(3, np.int64)),
+        lambda: parties[0].shares(keys),
+    ):
+        with pytest.raises(MaskingError, match="says no more"):
+            again()
+
+
+def test_a_party_named_twice_is_one():
+    """Named often enough, its own mask and everybody else's key were told, which lifted all masks of its vector."""
+    parties = [Party(i, 2) for i in range(3)]
+    keys = {i: party.keys() for i, party in enumerate(parties)}
+    shares = [party.shares(keys) for party in parties]
+    for i, party in enumerate(parties):
+        party.masked({peer: texts[i] for peer, texts in enumerate(shares)}, np.zeros(3, np.int64))
+        with pytest.raises(MaskingError, match="Only 1 parties are left"):
+            party.reveal([0, 0])
+
+
+def test_what_was_changed_on_its_way_is_refused():
+    """As are vectors that cannot be added."""
+    parties = [Party(i, 2) for i in range(3)]
+    keys = {i: party.keys() for i, party in enumerate(parties)}
+    inbox = {i: party.shares(keys)[0] for i, party in enumerate(parties)}
+    with pytest.raises(MaskingError, match="party 1 wrote to party 0 was changed"):
+        parties[0].masked(inbox | {1: inbox[1][:-9] + b"AAAAAAAA="}, np.zeros(3, np.int64))
+    with pytest.raises(MaskingError, match="differ in length"):
+        MaskedSum(2).take_vectors({0: np.zeros(3, np.uint64), 1: np.zeros(1, np.uint64)})
 
 
 def test_masked_counts_are_those_of_one_machine(digits):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from attack import brute_force, files, guided, interrupts, processes, sameness  # noqa: F401 - each adds its promises
+from attack import bombs, brute_force, files, graphs, guided, interrupts, parties, processes, sameness  # noqa: F401 - each adds its promises
 from attack.promises import PROMISES, Outcome, attack
 
 MOST_SHOWN = 5

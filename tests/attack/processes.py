@@ -15,9 +15,11 @@ from threading import Event, Thread
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from attack.promises import promise
-from flybloom import FlyBloomClassifier, train
+from flybloom import FlyBloomClassifier, FlyRidgeClassifier, train
 
 PROCESSES = get_context("forkserver")  # has imported everything, so that a kill meets work and no imports
 SOURCES = {
@@ -101,6 +103,75 @@ def small_model(_folder: Path) -> Any:
     model = FlyBloomClassifier(300, n_winners=8, scaling="none", random_state=0).fit(X, y)
     model.partial_fit(X[:1], y[:1])
     return model, X, y
+
+
+def first_rows(_folder: Path) -> Any:
+    """Models that have learned nothing, and rows: encodings come from the first of these, or need none."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 8)), np.arange(200) % 5
+    models = [FlyBloomClassifier(300, n_winners=8, encoding=encoding, random_state=0) for encoding in ("auto", "none")]
+    models.append(FlyRidgeClassifier(64, n_winners=4, random_state=0))
+    for model in models:
+        clone(model).partial_fit(X, y).predict(X[:5])
+    return models, X, y
+
+
+@promise("threads that bring the first rows of a model, and a child forked meanwhile, lose none of them", first_rows)
+def first(prepared: Any, rng: np.random.Generator) -> str:
+    """Learners from the first row on, readers before there is anything to read, and perhaps a fork."""
+    models, X, y = prepared
+    model, done = clone(models[rng.integers(len(models))]), Event()
+    blocks = np.array_split(rng.permutation(200), int(rng.integers(2, 40)))
+    forks = model.encoding == "none" and bool(rng.integers(2))  # else BLAS is at work, which cannot be forked then
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(5e-6)
+
+    def look() -> bool:
+        whole = True
+        while not done.is_set():
+            try:
+                whole &= set(model.predict(X[:5]).tolist()) <= set(range(5))
+            except NotFittedError:
+                continue
+        return whole
+
+    status = 0
+    try:
+        with ThreadPoolExecutor(5) as pool:
+            looking = pool.submit(look)
+            learning = [pool.submit(model.partial_fit, X[block], y[block]) for block in blocks]
+            try:
+                if forks:
+                    time.sleep(rng.uniform(0, 0.01))
+                    status = _status_of_child(model, X, y)
+                for learned in learning:
+                    learned.result()
+            finally:
+                done.set()  # else the reader would be waited for
+            assert looking.result(), "a thread saw labels that nobody learned"
+    finally:
+        sys.setswitchinterval(interval)
+    assert status == 0, f"the child ended with {status}"
+    assert model.n_rows_learned() == len(y), f"{len(y) - model.n_rows_learned()} rows were lost"
+    assert np.array_equal(model.class_count_, np.bincount(y)), "rows of a class were lost"
+    if model.encoding == "none":
+        assert np.array_equal(model.counts_, clone(model).partial_fit(X, y).counts_), "counts differ"
+    return "forked" if forks else "threads"
+
+
+def _status_of_child(model: Any, X: Any, y: Any) -> int:
+    """How a child ends that learns more rows, and predicts."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            signal.alarm(10)
+            model.partial_fit(X, y)
+            n_rows = model.n_rows_learned()
+            code = 0 if len(y) <= n_rows <= 2 * len(y) and model.predict(X[:3]).shape == (3,) else 3
+        finally:
+            os._exit(code)
+    return os.waitpid(child, 0)[1]
 
 
 def is_whole(model: Any) -> bool:

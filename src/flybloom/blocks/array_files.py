@@ -13,6 +13,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.lib import format as npy_format
 
+from flybloom._internal.memory import available_memory
 from flybloom._internal.typing import Array
 from flybloom.blocks.arrays import refuse_columns
 from flybloom.blocks.labels import TEXT, as_array, exact_labels, kind_of
@@ -188,13 +189,23 @@ class NpzFile(FilePart):
         with self._member(archive, name) as file:
             header = npy_header(file)
             n, width = header.shape[0], math.prod(header.shape[1:]) * header.dtype.itemsize
-            if header.is_by_columns and len(header.shape) > 1:
-                array = np.frombuffer(file.read(n * width), header.dtype).reshape(header.shape, order="F")
-                yield from (array[begin : begin + block_rows] for begin in range(0, n, block_rows))
-                return
-            for begin in range(0, n, block_rows):
-                n_now = min(block_rows, n - begin)
-                yield np.frombuffer(file.read(n_now * width), header.dtype).reshape(n_now, *header.shape[1:])
+            step = n if header.is_by_columns and len(header.shape) > 1 else min(n, block_rows)
+            self._require_room(step * width, "by rows (numpy.ascontiguousarray)" if step > block_rows else "narrower")
+            for begin in range(0, n, max(1, step)):
+                shape = (min(step, n - begin), *header.shape[1:])
+                array = _from_stream(file, header.dtype, math.prod(shape))
+                array = array.reshape(shape, order="F" if header.is_by_columns else "C")
+                yield from (array[first : first + block_rows] for first in range(0, len(array), block_rows))
+
+    def _require_room(self, n_bytes: int, remedy: str) -> None:
+        """Refuse what memory has no room for: a small file may hold very many zeros."""
+        available = available_memory()
+        if available is not None and n_bytes > available:
+            msg = (
+                f"{self.name} needs {n_bytes / 2**30:.2f} GiB at once, more than the {available / 2**30:.2f} GiB "
+                f"available. Expected smaller blocks. Read fewer rows at once (block_rows), or save it {remedy}."
+            )
+            raise SourceError(msg)
 
 
 @contextmanager
@@ -208,6 +219,20 @@ def array_errors(name: str, expected: str) -> Iterator[None]:
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(".")
         msg = f"{name} cannot be read ({reason}). Expected {expected}. Check that it is whole and of the kind it says."
         raise SourceError(msg) from error
+
+
+def _from_stream(file: IO[bytes], dtype: np.dtype[Any], n: int) -> Array:
+    """Return the next values of a stream, which is read piece by piece: whole, it would be in memory twice."""
+    array = np.empty(n, dtype)
+    view, at = array.view(np.uint8), 0
+    while at < view.size:
+        piece = file.read(min(PIECE_BYTES, view.size - at))
+        if not piece:
+            msg = f"{view.size - at} bytes of its values are missing"
+            raise EOFError(msg)
+        view[at : at + len(piece)] = np.frombuffer(piece, np.uint8)
+        at += len(piece)
+    return array
 
 
 def _npy_rows(file: IO[bytes], header: NpyHeader, begin: int, end: int) -> Array:

@@ -86,10 +86,6 @@ class ArrowDataset(TablePart):
         ):
             yield Batch(batch)
 
-    def n_rows(self) -> int | None:
-        """Return None: counting may take a look at every file."""
-        return None
-
 
 class PolarsQuery(TablePart):
     """A lazy frame of polars, which polars computes a batch at a time."""

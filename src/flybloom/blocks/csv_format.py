@@ -20,7 +20,7 @@ from flybloom.blocks.text_encoding import UTF8, guess_encoding, mark_length
 from flybloom.exceptions import SourceError
 
 LOOK_BYTES = 2**22  # looked at before anything is read
-MAX_HEADER_BYTES = 2**26
+MAX_HEADER_BYTES = 2**24  # of which parsing takes some ten times as much memory
 SAMPLE_RECORDS = 50
 DELIMITERS = (",", "\t", ";", "|")
 NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}

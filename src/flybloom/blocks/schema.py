@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flybloom._internal.cells import KINDS, NUMBER
-from flybloom.blocks.labels import LabelFact, united_kind
+from flybloom.blocks.labels import TEXT, UNKNOWN, LabelFact, united_kind
 from flybloom.exceptions import SourceError
 
 PLURALS = {"number": "numbers", "category": "categories", "date": "dates"}
@@ -63,11 +63,12 @@ class Schema:
                 values["first_index"],
                 None if kinds is None else tuple(map(str, kinds)),
             )
+            labels_fit = schema.labels in (None, TEXT, UNKNOWN) or np.dtype(schema.labels).name == schema.labels
         except (KeyError, TypeError) as error:
             msg = f"A schema must be what Blocks.schema() returns. Got {values!r} instead ({error!r})."
             raise ValueError(msg) from error
         kinds_fit = schema.kinds is None or (len(schema.kinds) == schema.n_features and set(schema.kinds) <= set(KINDS))
-        if schema.to_dict() != values or schema.dtype.kind not in "buif" or not kinds_fit:
+        if schema.to_dict() != values or schema.dtype.kind not in "buif" or not (kinds_fit and labels_fit):
             msg = f"A schema must be what Blocks.schema() returns. Got {values!r} instead."
             raise ValueError(msg)
         return schema

@@ -91,7 +91,10 @@ class Blocks:
             Row groups of Parquet files, ranges of CSV and NPY files, other files whole; in the order of the rows, and
             with the types of the whole source.
         """
-        self._require_pieces()
+        once = next((part for part in self.parts if not part.can_repeat), None)
+        if once is not None:
+            msg = f"{once.name} can be read only once, and only here. Save it to files that all workers can read."
+            raise SourceError(msg)
         parts = [piece for part in self.parts for piece in part.pieces(self.options) or [part]]
         return [Blocks([part], self.options, self._schema) for part in parts]
 
@@ -157,13 +160,6 @@ class Blocks:
         schema = united_schema(looked_at(), self.options.n_features, self.options.first_index)
         more = {remark: f" and {len(names) - 1} more" if len(names) > 1 else "" for remark, names in said.items()}
         return schema, [f"{names[0]}{more[remark]}: {remark}." for remark, names in said.items()]
-
-    def _require_pieces(self) -> None:
-        """Refuse to share what only this process has."""
-        for part in self.parts:
-            if not part.can_repeat:
-                msg = f"{part.name} can be read only once, and only here. Save it to files that all workers can read."
-                raise SourceError(msg)
 
 
 def read_blocks(

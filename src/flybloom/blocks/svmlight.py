@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from functools import cached_property
-from itertools import islice
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -21,6 +20,8 @@ from flybloom.exceptions import SourceError
 
 MAX_FEATURES = 2**27  # unless n_features says that there are more; an index beyond is rather a slip
 MAX_INDEX = 2**31 - 2  # what scikit-learn's reader takes
+MAX_LINE_BYTES = 2**24  # more than a million values; a line that never ends would take all memory
+MAX_BLOCK_BYTES = 2**26  # of lines that are parsed at once, however many they are
 MAX_WORDS = 2**16  # labels that are remembered, so that each is looked at once
 
 
@@ -54,7 +55,7 @@ class SvmlightFile(FilePart):
 
         at = n_rows = 0
         with file_errors(self.name), open_file(self.path) as file:
-            while lines := list(islice(file, options.block_rows)):
+            for lines in _blocks(file, options.block_rows, self.name):
                 try:
                     X, _ = load_svmlight_file(
                         io.BytesIO(b"".join(lines)), n_features=schema.n_features, zero_based=schema.first_index == 0
@@ -75,7 +76,7 @@ class SvmlightFile(FilePart):
         lowest, highest, kinds = 2**62, 0, {"int64"}
         words: set[bytes] = set()
         with file_errors(self.name), open_file(self.path) as file:
-            for number, line in enumerate(file, 1):
+            for number, line in enumerate(_lines(file, self.name), 1):
                 try:
                     word, *items = line.split(b"#", 1)[0].split() or [b"0"]
                     indices = [int(item.split(b":", 1)[0]) for item in items]
@@ -94,6 +95,31 @@ class SvmlightFile(FilePart):
                     msg = f"{self.name}, line {number}: the index {wrong}. Expected 0 to {MAX_INDEX}. Repair the file."
                     raise SourceError(msg)
         return _Look(min(1, lowest), highest, min(kinds))  # "float64" is before "int64", and that before "uint64"
+
+
+def _lines(file: BinaryIO, name: str) -> Iterator[bytes]:
+    """Yield lines, none of which is too long to be parsed in little memory."""
+    number = 0
+    while line := file.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        if len(line) > MAX_LINE_BYTES:
+            msg = f"{name}, line {number}: it is longer than {MAX_LINE_BYTES >> 20} MB. Expected a row. Check the file."
+            raise SourceError(msg)
+        yield line
+
+
+def _blocks(file: BinaryIO, block_rows: int, name: str) -> Iterator[list[bytes]]:
+    """Yield lines, as many at once as there may be rows in a block, fewer where they are long."""
+    lines: list[bytes] = []
+    n_bytes = 0
+    for line in _lines(file, name):
+        lines.append(line)
+        n_bytes += len(line)
+        if len(lines) == block_rows or n_bytes >= MAX_BLOCK_BYTES:
+            yield lines
+            lines, n_bytes = [], 0
+    if lines:
+        yield lines
 
 
 def _kind_of(number: int | float) -> str:

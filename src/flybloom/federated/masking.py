@@ -46,7 +46,7 @@ class Party:
         self._seed = os.urandom(32)
         self._peers: dict[int, dict[str, str]] = {}
         self._inbox: dict[int, tuple[bytes, bytes]] = {}
-        self._has_answered = False
+        self._answered: set[str] = set()
 
     def keys(self) -> bytes:
         """Return the public keys, for everybody."""
@@ -54,6 +54,7 @@ class Party:
 
     def shares(self, keys: dict[int, bytes]) -> dict[int, bytes]:
         """Return a secret for each party, given everybody's keys: shares of what would lift the masks of this one."""
+        self._answer_once("shares")
         if len(keys) < self.threshold or self.threshold * 2 <= len(keys):
             msg = (
                 f"Got the keys of {len(keys)} parties for a threshold of {self.threshold}. "
@@ -71,6 +72,7 @@ class Party:
 
     def masked(self, shares: dict[int, bytes], values: Array) -> Array:
         """Return the vector under masks, given the secrets from those parties that are still there."""
+        self._answer_once("masked")
         if len(shares) < self.threshold:
             msg = f"Only {len(shares)} parties are left, and the threshold is {self.threshold}. Begin again."
             raise MaskingError(msg)
@@ -88,14 +90,19 @@ class Party:
 
     def reveal(self, survivors: list[int]) -> dict[int, bytes]:
         """Return, of each party, one share: of its own mask if it is there, of its key if it is not; never both."""
-        if self._has_answered:
-            msg = "This party has said what it knows, and says no more: with two answers a single vector could be seen."
+        there = set(survivors)
+        if len(there) < self.threshold or not there <= set(self._inbox):
+            msg = f"Only {len(there)} parties are left, and the threshold is {self.threshold}. Begin again."
             raise MaskingError(msg)
-        if len(survivors) < self.threshold or not set(survivors) <= set(self._inbox):
-            msg = f"Only {len(survivors)} parties are left, and the threshold is {self.threshold}. Begin again."
+        self._answer_once("reveal")
+        return {peer: share[0 if peer in there else 1] for peer, share in self._inbox.items()}
+
+    def _answer_once(self, question: str) -> None:
+        """Refuse a question that was answered: two answers together could show a single vector."""
+        if question in self._answered:
+            msg = f"This party has answered {question!r}, and says no more: two answers could show a single vector."
             raise MaskingError(msg)
-        self._has_answered = True
-        return {peer: share[0 if peer in survivors else 1] for peer, share in self._inbox.items()}
+        self._answered.add(question)
 
     def _sealed(self, peer: int, text: bytes) -> bytes:
         """Return a text that only a peer can read."""
@@ -106,10 +113,15 @@ class Party:
 
     def _opened(self, peer: int, text: bytes) -> bytes:
         """Return what a peer wrote."""
+        from cryptography.fernet import InvalidToken  # noqa: PLC0415 - an extra
         from flwr.common.secure_aggregation.crypto.symmetric_encryption import decrypt  # noqa: PLC0415 - an extra
 
         key = base64.urlsafe_b64encode(_agreed(self._channel_key, self._peers[peer]["channel"]))
-        return bytes(decrypt(key, text))
+        try:
+            return bytes(decrypt(key, text))
+        except InvalidToken:
+            msg = f"What party {peer} wrote to party {self.index} was changed on its way. Begin again."
+            raise MaskingError(msg) from None
 
 
 class MaskedSum:
@@ -144,6 +156,9 @@ class MaskedSum:
                 f"Only {len(vectors)} of {len(self.keys)} parties sent a vector, and the threshold is "
                 f"{self.threshold}. There is no sum, and nothing was learned of any vector. Begin again."
             )
+            raise MaskingError(msg)
+        if len({vector.shape for vector in vectors.values()}) > 1:
+            msg = "The vectors differ in length: parties have not agreed on the same classes. Begin again."
             raise MaskingError(msg)
         self._vectors = vectors
         return sorted(vectors)

@@ -11,6 +11,7 @@ from typing import Any
 from flybloom._internal.atomic_write import check_writable, remove_leftovers
 from flybloom.blocks import Blocks
 from flybloom.blocks.options import ReadOptions
+from flybloom.blocks.schema import Schema
 from flybloom.core.files.model_file import load_in_training, save
 from flybloom.core.recipe import Learned
 from flybloom.estimators.counting import CountingEstimator
@@ -73,8 +74,12 @@ class Checkpoint:
                 "Resume with the same data and settings, or remove the folder to start again."
             )
             raise CheckpointError(msg)
+        schema = training.get("schema")
+        if not _fits(schema, model):
+            msg = f"{self.path} is damaged: it was not saved as its source is read. Remove the folder to start again."
+            raise CheckpointError(msg)
         self._rows_saved = training["rows"]
-        return model, training["rows"], training.get("schema")
+        return model, training["rows"], schema
 
     def is_due(self, rows: int) -> bool:
         """Return whether enough rows or seconds have passed since the last one."""
@@ -114,6 +119,18 @@ def identity_of(
 def _plain(value: Any) -> str:
     """Return a parameter as text that is the same in another process."""
     return repr(value) if isinstance(value, int | float | str | dict | None) else type(value).__name__
+
+
+def _fits(schema: Any, model: CountingEstimator) -> bool:
+    """Return whether a schema from a file is one of the features of the model; older files have none."""
+    if schema is None:
+        return True
+    try:
+        found = Schema.from_dict(schema)
+    except ValueError:
+        return False
+    names = getattr(model, "feature_names_in_", None)
+    return found.n_features == model.n_features_in_ and found.names == (None if names is None else tuple(names))
 
 
 def _differences(before: Any, now: dict[str, Any]) -> list[str]:
