@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from pyarrow import parquet
+from sklearn.datasets import make_friedman1
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from typer.testing import CliRunner
 
@@ -406,3 +407,21 @@ def test_the_default_block_size_is_that_of_the_library():
     from flybloom.cli.options import DEFAULT_BLOCK_ROWS  # noqa: PLC0415
 
     assert inspect.signature(flybloom.read_blocks).parameters["block_rows"].default == DEFAULT_BLOCK_ROWS
+
+
+def test_numbers_are_learned_predicted_and_audited(tmp_path):
+    """With --kind regression; what only labels have is refused."""
+    X, y = make_friedman1(400, noise=0.5, random_state=0)
+    table = pd.DataFrame(X, columns=[f"c{i}" for i in range(10)]).assign(y=y)
+    table[:300].to_csv(tmp_path / "old.csv", index=False)
+    table[300:].to_csv(tmp_path / "new.csv", index=False)
+    model, old, new = (str(tmp_path / name) for name in ("model.fly", "old.csv", "new.csv"))
+    run("train", old, "--target", "y", "--output", model, "--kind", "regression")
+    found = json.loads(run("evaluate", model, new, "--target", "y", "--json"))
+    expected = flybloom.FlyRidgeRegressor(random_state=0).fit(table.iloc[:300, :10], y[:300])
+    assert found["r2"] == pytest.approx(expected.score(table.iloc[300:, :10], y[300:]), abs=1e-3)
+    predicted = np.array(run("predict", model, new).split()[1:], float)
+    assert_allclose(predicted, expected.predict(table.iloc[300:, :10]), rtol=1e-6)
+    assert json.loads(run("audit", model, old, "--target", "y", "--json"))["suspicious"][0]["distance"] > 3
+    run("predict", model, new, "--scores", code=2)
+    run("evaluate", model, new, "-t", "y", "--test-then-train", code=2)

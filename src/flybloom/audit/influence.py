@@ -78,5 +78,5 @@ def influence(model: Any, X: Any, y: Any, row: Any) -> Influence:
         margin = changes[:, top] - (changes[:, others[0]] if others else 0.0)
         return Influence(now, now + changes, np.argsort(-np.abs(margin), kind="stable"))
     ranked = np.argsort(-np.abs(changes).max(axis=1), kind="stable")
-    grid = learned.counts.right.grid
-    return Influence(grid.targets(now), grid.targets(now + changes), ranked)
+    without = model.targets_of(learned, one, (now + changes)[:, None])[:, 0]
+    return Influence(model.targets_of(learned, one, now[None])[0], without, ranked)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from flybloom._internal.html_page import render_page
+from flybloom._internal.targets import check_targets
 from flybloom._internal.typing import Array
 from flybloom.audit.label_errors import label_errors
 from flybloom.audit.repeats import repeats
@@ -49,7 +50,9 @@ def facts(model: Any, X: Any, y: Any, *, title: str = "Training rows", most: int
     >>> found["rows"], found["suspicious"][0]["position"] in (70, 77, 83, 106, 133)
     (150, True)
     """
-    given = np.asarray(y)
+    given = np.asarray(y) if hasattr(model, "classes_") else check_targets(y)
+    if given.ndim > 1 and given.shape[1] == 1:
+        given = given[:, 0]
     same = repeats(model, X, given)
     found = {
         "title": title,
@@ -60,7 +63,9 @@ def facts(model: Any, X: Any, y: Any, *, title: str = "Training rows", most: int
         "contradictions": [_group(group, given) for group in same.contradictions[:most]],
         "contradicting_rows": sum(group.size for group in same.contradictions),
     }
-    return found | (_of_labels(model, X, given, most) if hasattr(model, "classes_") else _of_targets(model, X, y, most))
+    return found | (
+        _of_labels(model, X, given, most) if hasattr(model, "classes_") else _of_targets(model, X, given, most)
+    )
 
 
 def render(facts: dict[str, Any]) -> str:
@@ -115,16 +120,15 @@ def _of_labels(model: Any, X: Any, y: Array, most: int) -> dict[str, Any]:
     }
 
 
-def _of_targets(model: Any, X: Any, y: Any, most: int) -> dict[str, Any]:
+def _of_targets(model: Any, X: Any, given: Array, most: int) -> dict[str, Any]:
     """Return which targets look wrong."""
-    found = target_errors(model, X, y)
-    given, expected = np.asarray(y), found.expected
+    found = target_errors(model, X, given)
     return {
         "suspicious": [
             {
                 "position": int(at),
                 "label": _plain(given[at]),
-                "suggested": _plain(np.round(expected[at], 6)),
+                "suggested": _plain(np.round(found.expected[at], 6)),
                 "distance": round(float(found.distance[at]), 2),
             }
             for at in found.ranked[:most]

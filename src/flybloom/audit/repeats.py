@@ -61,4 +61,4 @@ def repeats(model: Any, X: Any, y: Any) -> Repeats:
     parts = np.split(order, np.cumsum(counts)[:-1])
     groups = sorted((part for part in parts if part.size > 1), key=lambda part: (-part.size, part[0]))
     labels = np.asarray(y)
-    return Repeats(groups, [group for group in groups if (labels[group] != labels[group[0]]).any()])
+    return Repeats(groups, [group for group in groups if (labels[group] != labels[group[:1]]).any()])

@@ -147,7 +147,7 @@ def learned_facts(model: Any) -> dict[str, int]:
     broken = [label for label in model.classes_.tolist() if "\n" in label] if _is_text(model) else []
     if broken:
         note(f"{len(broken)} labels have line breaks, such as {broken[0][:30]!r}. Is a quote in a file never closed?")
-    classes = {"classes": model.classes_.size} if needs_labels(model) else {}
+    classes = {"classes": model.classes_.size} if hasattr(model, "classes_") else {}
     return {**classes, "rows": inside(model).n_rows_learned() or 0}
 
 

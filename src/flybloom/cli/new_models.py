@@ -12,11 +12,17 @@ from flybloom.cli.options import Kind, refuse_together
 if TYPE_CHECKING:
     from flybloom.estimators.counting import CountingEstimator
 
-ESTIMATORS = {Kind.CLASSES: "FlyBloomClassifier", Kind.PAIRS: "FlyRidgeClassifier", Kind.NOVELTY: "FlyBloomNovelty"}
+ESTIMATORS = {
+    Kind.CLASSES: "FlyBloomClassifier",
+    Kind.PAIRS: "FlyRidgeClassifier",
+    Kind.REGRESSION: "FlyRidgeRegressor",
+    Kind.NOVELTY: "FlyBloomNovelty",
+}
 FOR_KINDS = {  # settings that not every kind has
     "decay": (Kind.CLASSES, Kind.NOVELTY),
     "readout": (Kind.CLASSES,),
-    "alpha": (Kind.PAIRS,),
+    "scaling": (Kind.CLASSES, Kind.PAIRS, Kind.NOVELTY),
+    "alpha": (Kind.PAIRS, Kind.REGRESSION),
     "class_weight": (Kind.CLASSES, Kind.PAIRS),
     "contamination": (Kind.NOVELTY,),
     "recovery": (Kind.NOVELTY,),

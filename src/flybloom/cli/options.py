@@ -36,6 +36,7 @@ class Kind(StrEnum):
 
     CLASSES = "classes"
     PAIRS = "pairs"
+    REGRESSION = "regression"
     NOVELTY = "novelty"
 
 

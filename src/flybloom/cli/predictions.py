@@ -41,7 +41,8 @@ class Predictions:
 
     def __init__(self, model: Any, *, probabilities: bool, scores: bool, id_name: str | None) -> None:
         self.model, self.id_name = model, id_name
-        self.classes: Array = getattr(model, "classes_", np.array([1, -1]))
+        usual = np.empty(0) if hasattr(model, "leave_one_out_predict") else np.array([1, -1])  # numbers, or outliers
+        self.classes: Array = getattr(model, "classes_", usual)
         self.methods = ["predict_proba"] if probabilities else []
         known = SCORES[1:] if getattr(model, "readout_", None) == "bayes" else SCORES  # what labels are read by
         self.methods += [next(name for name in known if hasattr(model, name))] if scores else []

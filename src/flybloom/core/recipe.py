@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -41,7 +42,8 @@ class Learned(NamedTuple):
 
     def count_block(self, block: Block, n_jobs: int | None, *, sign: int = 1, **known: Any) -> Any:
         """Return what a block of rows changes; nothing changes yet."""
-        counter = self.counts.counter(block.labels, block.weights, sign=sign, **known)
+        labels = self.counts.labels_of(block.labels, lambda some: self.hasher.encoder.columns_apart(block.rows[some]))
+        counter = self.counts.counter(labels, block.weights, sign=sign, **known)
         counter.n_jobs = n_jobs
         X = block.rows if counter.keep is None else block.rows[counter.keep]
         self.hasher.for_each_block(X, counter.add, n_jobs)
@@ -315,9 +317,10 @@ class Learning:
             hasher = self.recipe.hasher(self.features, sketch, self.unit)
             counts = self.recipe.new_counts(hasher.projection.n_components, hasher.n_winners)
             counts = counts if counts.unit == self.unit else counts.in_unit(self.unit)
-            if sketch is not None:
-                sample = sketch.sample(self.unit.per_row)
-                counts = counts.fixed_to(sample.labels, sample.weights)
+            if self.recipe.counts_fit_labels and sketch is not None:
+                has_trend = bool(hasher.encoder.steps) and not sparse.issparse(sketch.rows)
+                encode = partial(hasher.encoder.columns_apart, sketch.rows) if has_trend else None
+                counts = counts.fixed_to(sketch.labels, sketch.weights, encode)
             self.learned = Learned(hasher, counts, self.recipe.tuned)
         return self.learned
 
@@ -330,7 +333,7 @@ class Learning:
             block = block if held is None or self.must_fix(held) else held.block
         else:
             assert self.learned is not None  # noqa: S101 - it holds rows
-            self.learned.counts.counter(block.labels, block.weights, **known)  # refuses labels of another kind
+            self.learned.counts.require_labels(block.labels, block.weights, **known)
             held = held.with_more(block, known)
             if not self.must_fix(held):
                 self.learned = self.learned._replace(held=held)

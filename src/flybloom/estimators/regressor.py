@@ -10,9 +10,10 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.targets import check_targets
-from flybloom._internal.typing import Array, Size, WantedUnit, Winners
+from flybloom._internal.typing import Array, Features, Size, WantedUnit, Winners
 from flybloom.core.counts.pairs import PairsByTarget
 from flybloom.core.counts.target_grid import STEPS
+from flybloom.core.recipe import Learned
 from flybloom.estimators.base import HASH_PARAMETERS, read_only
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT
 from flybloom.estimators.solved import SolvedEstimator
@@ -231,7 +232,29 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
                 read_out.scores(winners, scores[block])
 
             learned.hasher.for_each_block(rows, score, self.n_jobs)
-            return _as_given(counts.right.grid.targets(scores))
+            return _as_given(self.targets_of(learned, rows, scores))
+
+    def targets_of(self, learned: Learned, rows: Features, scores: Array) -> Array:
+        """Return the targets that the scores of rows stand for.
+
+        Parameters
+        ----------
+        learned : Model
+            What was learned.
+        rows : {array, sparse matrix} of shape (n_samples, n_features)
+            The rows, checked.
+        scores : ndarray of shape (..., n_samples, n_outputs)
+            Their scores.
+
+        Returns
+        -------
+        ndarray of shape (..., n_samples, n_outputs)
+            The targets.
+        """
+        counts: Any = learned.counts
+        grid, encoder = counts.right.grid, learned.hasher.encoder
+        offsets = grid.offsets(lambda some: encoder.columns_apart(rows[some]), rows.shape[0])
+        return np.asarray(grid.targets(scores, offsets))
 
     def leave_one_out_predict(self, X: Any, y: Any) -> Array:
         """Return the predictions for learned rows, each as if it alone had not been learned.
@@ -261,13 +284,13 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
         >>> bool(r2_score(y, model.leave_one_out_predict(X, y)) < model.score(X, y))
         True
         """
-        with self.leaving_out(X, y) as rows:
-            counts: Any = rows.learned.counts
-            return _as_given(counts.right.grid.targets(rows.own()))
+        with self.leaving_out(X, y) as found:
+            return _as_given(self.targets_of(found.learned, found.rows, found.own()))
 
-    def _truth(self, counts: Any, y: Any, n_rows: int) -> Array:
+    def _truth(self, learned: Learned, rows: Features, y: Any) -> Array:
         """Return the targets of learned rows, as the right-hand side has them."""
-        return np.asarray(counts.right.grid.whole(check_targets(y, n_rows)) / STEPS)
+        targets, encoder = check_targets(y, rows.shape[0]), learned.hasher.encoder
+        return np.asarray(learned.counts.labels_of(targets, lambda some: encoder.columns_apart(rows[some])) / STEPS)
 
     @property
     def _counts_settings(self) -> dict[str, Any]:  # type: ignore[override]

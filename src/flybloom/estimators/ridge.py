@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Scaling, Size, WantedUnit, WarmUp, Winners
+from flybloom._internal.typing import Array, Features, Scaling, Size, WantedUnit, WarmUp, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import codes_of, known_codes
 from flybloom.core.counts.pairs import PairsByClass
@@ -253,8 +253,10 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         with self.leaving_out(X, y) as rows:
             return rows.own()
 
-    def _truth(self, counts: Any, y: Any, n_rows: int) -> Array:
+    def _truth(self, learned: Learned, rows: Features, y: Any) -> Array:
         """Return a 1 for the class of each learned row, and zeros for the others."""
+        counts: Any = learned.counts
+        n_rows = rows.shape[0]
         return indicator(known_codes(check_labels(y, n_rows), counts.classes), counts.classes.size)
 
     def calibrate(self, X: Any, y: Any) -> Self:

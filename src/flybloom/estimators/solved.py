@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from numpy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits
 
-from flybloom._internal.typing import Array, Winners
+from flybloom._internal.typing import Array, Features, Winners
 from flybloom.core.counts.pairs import n_bytes_of
 from flybloom.core.hashing.sizes import PairSizes
 from flybloom.core.readout.left_out import LeftOut
@@ -24,6 +24,7 @@ from flybloom.estimators.counting import CountingEstimator
 class LearnedRows(NamedTuple):
     """Learned rows on their way to answers about what they change."""
 
+    rows: Features
     learned: Learned
     left_out: LeftOut
     winners: Winners
@@ -124,14 +125,14 @@ class SolvedEstimator(CountingEstimator):
         """
         with self.scoring(X) as (rows, learned):
             learned.counts.unit.require_whole("leave rows out")
-            truth = self._truth(learned.counts, y, rows.shape[0])
+            truth = self._truth(learned, rows, y)
             winners = learned.hasher.winners(rows, self.n_jobs)
             alpha = self._solution(learned.counts).alpha
             with threadpool_limits(effective_n_jobs(self.n_jobs), "blas"), _alpha_blamed(alpha):
                 counts: Any = learned.counts
-                yield LearnedRows(learned, LeftOut(counts, alpha), winners, truth)
+                yield LearnedRows(rows, learned, LeftOut(counts, alpha), winners, truth)
 
-    def _truth(self, counts: Any, y: Any, n_rows: int) -> Array:
+    def _truth(self, learned: Learned, rows: Features, y: Any) -> Array:
         """Return what learned rows were learned with, as the right-hand side has it."""
         raise NotImplementedError
 

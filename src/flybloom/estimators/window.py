@@ -277,6 +277,9 @@ class SlidingWindow(StreamFollower):
                 "instead."
             )
             raise TypeError(msg)
+        if self.model.counts_type.fits_labels:
+            msg = f"SlidingWindow keeps rows with labels, and {type(self.model).__name__} learns numbers. Use forget."
+            raise TypeError(msg)
         if getattr(self.model, "recovery", None) is not None:
             msg = "A model with recovery fades by itself. Use it without SlidingWindow, or set recovery=None."
             raise ValueError(msg)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from math import fsum, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,6 +70,9 @@ def command(
     """
     if test_then_train:
         learner = load_learner(model, jobs)
+        if hasattr(learner, "leave_one_out_predict"):
+            msg = f"it counts labels that were predicted right, and {model} predicts numbers. Leave it out."
+            raise typer.BadParameter(msg, param_hint="--test-then-train")
         stream = blocks_for(learner, source, target, reading, label_type=label_type, block_rows=block_rows)
         check_output(picture, stream, model)
         print_result(streamed(learner, look_at(stream), learn_every, picture), as_json=json)
@@ -83,9 +87,11 @@ def command(
 
     import numpy as np  # noqa: PLC0415 - heavy
 
+    from flybloom._internal.targets import check_targets  # noqa: PLC0415
     from flybloom.cli.scored_rows import ScoredRows  # noqa: PLC0415
     from flybloom.core.counts.columns import unite  # noqa: PLC0415
 
+    predicts_numbers = hasattr(predictor, "leave_one_out_predict")
     classes = getattr(predictor, "classes_", np.array([-1, 1]))
 
     pairs: Counter[tuple[Any, Any]] = Counter()
@@ -93,22 +99,39 @@ def command(
 
     def compare(block: Block) -> None:
         assert block.y is not None  # noqa: S101 - read_blocks has checked
-        unite(classes, block.y)  # refuses to compare numbers with strings
+        if not predicts_numbers:
+            unite(classes, block.y)  # refuses to compare numbers with strings
         known, rows = scored.of(block)
         if rows is not None:
-            pairs.update(zip(block.y[known].tolist(), predictor.predict(rows).tolist(), strict=True))
+            truth = check_targets(block.y[known])[:, 0] if predicts_numbers else block.y[known]
+            pairs.update(zip(truth.tolist(), predictor.predict(rows).tolist(), strict=True))
 
     watch = Stopwatch()
     n_rows = for_each_block(blocks, "predicting", compare)
     if n_rows == scored.n_skipped:
         refuse_nothing([source])
     scored.tell("they are left out")
-    result = {**scores(pairs), **scored.facts(), **watch.facts(n_rows)}
+    found = numeric_scores(pairs) if predicts_numbers else scores(pairs)
+    result = {**found, **scored.facts(), **watch.facts(n_rows)}
     print_result(result, as_json=json)
-    if not json:
+    if not json and not predicts_numbers:
         typer.echo()
         rows = [[str(entry["label"]), *[*entry.values()][1:]] for entry in result["per_class"]]
         print_table(["class", "rows", "recall", "precision"], rows)
+
+
+def numeric_scores(pairs: Counter[tuple[Any, Any]]) -> dict[str, float]:
+    """Return how far predictions are from the targets."""
+    n_rows = sum(pairs.values())
+    mean = fsum(n * float(target) for (target, _), n in pairs.items()) / n_rows
+    rest = fsum(n * (target - predicted) ** 2 for (target, predicted), n in pairs.items())
+    spread = fsum(n * (target - mean) ** 2 for (target, _), n in pairs.items())
+    apart = fsum(n * abs(target - predicted) for (target, predicted), n in pairs.items())
+    return {
+        "r2": round(1 - rest / spread, 4) if spread > 0 else 0.0,
+        "mean_absolute_error": round(apart / n_rows, 6),
+        "root_mean_squared_error": round(sqrt(rest / n_rows), 6),
+    }
 
 
 def streamed(learner: Any, blocks: Blocks, learn_every: int, picture: Path | None) -> dict[str, Any]:

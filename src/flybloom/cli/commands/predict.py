@@ -86,6 +86,9 @@ def command(
     require_extra("pyarrow", "files", "flybloom predict")
     predictor = load_predictor(model, jobs)
     _require_method(predictor, "predict_proba", "--probabilities", is_wanted=probabilities)
+    if scores and hasattr(predictor, "leave_one_out_predict"):
+        msg = f"a {type(predictor).__name__} predicts numbers, which follow from nothing else. Leave it out."
+        raise typer.BadParameter(msg, param_hint="--scores")
     blocks = blocks_for(
         predictor, source, target, reading, id_column=id_column, block_rows=block_rows,
         incomplete="refuse" if strict else "mark",

@@ -64,7 +64,10 @@ def command(
     target: TargetIfAny = None,
     kind: Annotated[
         Kind,
-        typer.Option(help="classes: small and quick. pairs: more accurate. novelty: outliers, learned without labels."),
+        typer.Option(
+            help="classes: small and quick. pairs: more accurate. regression: pairs, for numbers instead of labels. "
+            "novelty: outliers, learned without labels."
+        ),
     ] = Kind.CLASSES,
     features: Features = None,
     components: Annotated[str, typer.Option(help="How many components: 4096, 20x the features, or auto.")] = "auto",
@@ -83,7 +86,7 @@ def command(
         ReadOut, typer.Option(help="Of classes: read by filters, or by bayes, which suits texts and is auto for them.")
     ] = ReadOut.AUTO,
     alpha: Annotated[
-        str, typer.Option(help="Of pairs: how strongly weights are shrunk, such as 0.01; gcv finds out.")
+        str, typer.Option(help="Of pairs and regression: how strongly weights are shrunk, such as 0.01; gcv finds out.")
     ] = "gcv",
     class_weight: ClassWeight = None,
     contamination: Annotated[

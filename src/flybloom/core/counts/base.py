@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -134,9 +135,20 @@ class Counts(ABC):
         unit.require_same(self.unit, f"count {self.kind}")
         return self
 
-    def fixed_to(self, labels: Array | None, weights: Array) -> Self:  # noqa: ARG002
-        """Return counts of no rows that are ready for labels like those of a sample; most kinds always are."""
+    def fixed_to(self, labels: Array | None, weights: Weights, encode: Callable[[], Array] | None) -> Self:  # noqa: ARG002
+        """Return counts of no rows that are ready for rows like those of a sample, which a function encodes.
+
+        Most kinds are ready for all rows.
+        """
         return self
+
+    def labels_of(self, labels: Any, encode: Callable[[slice], Array]) -> Any:  # noqa: ARG002
+        """Return the labels of rows, parts of which a function encodes, as a counter takes them."""
+        return labels
+
+    def require_labels(self, labels: Any, weights: Weights, **known: Any) -> None:
+        """Refuse labels that cannot be counted beside those before."""
+        self.counter(labels, weights, **known)
 
     @abstractmethod
     def emptied(self) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 from typing import Any, NamedTuple, Self
 
@@ -15,6 +16,7 @@ from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit, unit_from_f
 from flybloom.exceptions import NeverLearnedError
 
 NO_GRID = TargetGrid((), ())
+FEW_ROWS = 400  # of which the spread says little of that of others
 MAX_PRODUCT = 2**124  # of rows and squares: then no sum of targets is beyond 62 bits (Cauchy and Schwarz)
 
 
@@ -103,9 +105,21 @@ class TargetSums(Counts):
         """Return sums of no rows that count weights in a unit."""
         return self._empty(self.grid, unit)
 
-    def fixed_to(self, labels: Array | None, weights: Array) -> Self:
+    def fixed_to(self, labels: Array | None, weights: Weights, encode: Callable[[], Array] | None) -> Self:
         """Return sums of no rows, of targets like those of a sample."""
-        return self if labels is None else self._empty(TargetGrid.of(labels, weights, self._scale), self.unit)
+        if labels is None:
+            return self
+        return self._empty(TargetGrid.of(labels, weights, self._scale, encode), self.unit)
+
+    def labels_of(self, labels: Any, encode: Callable[[slice], Array]) -> Any:
+        """Return targets as they are counted: steps, without their trend."""
+        return self.grid.whole(labels, self.grid.offsets(encode, len(labels)))
+
+    def require_labels(self, labels: Any, weights: Weights, **known: Any) -> None:  # noqa: ARG002
+        """Refuse targets of other outputs, or far from those before; of few rows, the grid is found again."""
+        self.grid.require_outputs(labels)
+        if self.n_rows > FEW_ROWS * self.unit.per_row:
+            self.grid.whole(labels)
 
     def emptied(self) -> Self:
         """Return sums of no rows."""
@@ -117,8 +131,8 @@ class TargetSums(Counts):
         return self.totals.n_rows
 
     def counter(self, labels: Any, weights: Weights, *, sign: int = 1, is_few: bool | None = None) -> Counter:
-        """Begin to count rows with these targets."""
-        targets = self.grid.whole(labels)
+        """Begin to count rows with these targets, as `labels_of` returns them."""
+        targets: Array = labels
         totals = Totals.of(targets, weights)
         self.totals.plus(totals).require_countable()
         if sign < 0:

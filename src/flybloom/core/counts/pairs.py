@@ -6,6 +6,7 @@ The pairs are a triangle of whole numbers in one array: how often u and v won to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -70,10 +71,18 @@ class PairCounts(Counts):
         """Return counts of no rows that count weights in a unit."""
         return type(self)(self.right.in_unit(unit), _triangle(self.n_components, np.int32))
 
-    def fixed_to(self, labels: Array | None, weights: Array) -> Self:
+    def labels_of(self, labels: Any, encode: Callable[[slice], Array]) -> Any:
+        """Return labels as the right-hand side counts them."""
+        return self.right.labels_of(labels, encode)
+
+    def fixed_to(self, labels: Array | None, weights: Weights, encode: Callable[[], Array] | None) -> Self:
         """Return counts of no rows that are ready for labels like those of a sample."""
-        right = self.right.fixed_to(labels, weights)
+        right = self.right.fixed_to(labels, weights, encode)
         return self if right is self.right else type(self)(right, _triangle(self.n_components, np.int32))
+
+    def require_labels(self, labels: Any, weights: Weights, **known: Any) -> None:
+        """Refuse labels that cannot be counted beside those before."""
+        self.right.require_labels(labels, weights, **known)
 
     def emptied(self) -> Self:
         """Return counts of no rows, with the classes that are known."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from flybloom._internal.typing import Array
+from flybloom.core.counts.trend import Trend
 from flybloom.exceptions import IncompatibleHashError
 
 STEPS = 2**20  # of the grid in one deviation of the targets, or in up to two
 ORIGIN = 8  # deviations that origins are multiples of, so that few rows seldom change one
 MAX_STEPS = 2**40  # from the origin to a target
+ROWS_AT_ONCE = 4096  # that are encoded for the trend
 FINEST = 2.0**-30  # of the largest target is the least deviation: floats hold no finer steps
 LARGEST = 900  # binary digits of a scale, so that nothing computed with it is infinite
 
@@ -28,13 +31,18 @@ class TargetGrid:
         For each output, the target that is counted as 0.
     scales : tuple of float
         For each output, what `STEPS` steps are: a power of two.
+    trend : Trend or None
+        What is taken out of targets before they are counted.
     """
 
     origins: tuple[float, ...]
     scales: tuple[float, ...]
+    trend: Trend | None = None
 
     @staticmethod
-    def of(targets: Array, weights: Array, scale: float | None = None) -> TargetGrid:
+    def of(
+        targets: Array, weights: Array, scale: float | None = None, encode: Callable[[], Array] | None = None
+    ) -> TargetGrid:
         """Return the grid for targets like these: sums are rounded once, so the order of the rows does not matter.
 
         With a scale that is given, nothing follows from the targets but the number of outputs.
@@ -44,23 +52,41 @@ class TargetGrid:
             return TargetGrid((0.0,) * n_outputs, (_power_of_two(scale),) * n_outputs)
         shares = weights.tolist()
         placed = [_placed(column.tolist(), shares) for column in targets.T]
-        return TargetGrid(tuple(origin for origin, _ in placed), tuple(scale for _, scale in placed))
+        grid = TargetGrid(tuple(origin for origin, _ in placed), tuple(scale for _, scale in placed))
+        return grid if encode is None else replace(grid, trend=Trend.of(encode(), grid.scaled(targets), weights))
 
     @property
     def n_outputs(self) -> int:
         """Number of outputs."""
         return len(self.scales)
 
-    def whole(self, targets: Array) -> Array:
-        """Return targets as whole numbers of steps, of shape (n_rows, n_outputs), int64."""
+    def require_outputs(self, targets: Array) -> None:
+        """Refuse targets of more or fewer outputs."""
         if targets.shape[1] != self.n_outputs:
             msg = (
                 f"y has {targets.shape[1]} outputs, those learned before have {self.n_outputs}. "
                 "Pass as many columns of y as in the first call."
             )
             raise ValueError(msg)
+
+    def scaled(self, targets: Array) -> Array:
+        """Return targets less their origins, in their scales."""
+        return np.asarray((targets - np.array(self.origins)) / np.array(self.scales))
+
+    def offsets(self, encode: Callable[[slice], Array], n_rows: int) -> Array:
+        """Return what the trend takes out of the targets of rows that a function encodes, in their scales."""
+        offsets = np.zeros((n_rows, self.n_outputs))
+        if self.trend is not None:
+            for begin in range(0, n_rows, ROWS_AT_ONCE):
+                some = slice(begin, begin + ROWS_AT_ONCE)
+                offsets[some] = self.trend.offsets(encode(some))
+        return offsets
+
+    def whole(self, targets: Array, offsets: Array | float = 0.0) -> Array:
+        """Return targets as whole numbers of steps, of shape (n_rows, n_outputs), int64."""
+        self.require_outputs(targets)
         with np.errstate(over="ignore"):
-            steps = np.rint((targets - np.array(self.origins)) / (np.array(self.scales) / STEPS))
+            steps = np.rint((self.scaled(targets) - offsets) * STEPS)
         far = np.argwhere(~(np.abs(steps) <= MAX_STEPS))
         if far.size:
             row, output = far[0].tolist()
@@ -73,22 +99,23 @@ class TargetGrid:
             raise ValueError(msg)
         return np.asarray(steps, np.int64)
 
-    def targets(self, scores: Array) -> Array:
-        """Return the targets that scores, in `STEPS` steps each, stand for."""
-        return np.asarray(scores * np.array(self.scales) + np.array(self.origins))
+    def targets(self, scores: Array, offsets: Array | float = 0.0) -> Array:
+        """Return the targets that scores, in their scales, stand for."""
+        return np.asarray((scores + offsets) * np.array(self.scales) + np.array(self.origins))
 
     def require_same(self, other: TargetGrid, action: str) -> None:
         """Refuse sums of other steps."""
         if self != other:
             msg = (
-                f"Cannot {action}: the two models count targets in different steps. Origins and scales differ ({self} "
-                f"and {other}). Let the second learn from the first one's like()."
+                f"Cannot {action}: the two models count targets in different steps. Origins, scales or trend "
+                f"differ ({self.scales} and {other.scales}). Let the second learn from the first one's like()."
             )
             raise IncompatibleHashError(msg)
 
-    def to_json(self) -> dict[str, list[float]]:
+    def to_json(self) -> dict[str, Any]:
         """Return what `from_json` is given."""
-        return {"origins": list(self.origins), "scales": list(self.scales)}
+        entries: dict[str, Any] = {"origins": list(self.origins), "scales": list(self.scales)}
+        return entries if self.trend is None else {**entries, "trend": list(map(list, self.trend.coefficients))}
 
     @staticmethod
     def from_json(stored: Any) -> TargetGrid:
@@ -97,7 +124,7 @@ class TargetGrid:
         if len(origins) != len(scales) or not all(s > 0 and math.frexp(s)[0] == 0.5 for s in scales):  # noqa: PLR2004
             msg = "its grid of targets is not an origin and a power of two for each output"
             raise ValueError(msg)
-        return TargetGrid(origins, scales)
+        return TargetGrid(origins, scales, Trend.from_json(stored.get("trend"), len(scales)))
 
 
 def _floats(stored: Any, name: str) -> tuple[float, ...]:

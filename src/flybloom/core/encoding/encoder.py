@@ -82,6 +82,16 @@ class Encoder:
         dense: Array = encoded.toarray() if issparse(encoded) else encoded
         return dense.astype(np.float32) if dense.dtype.kind == "f" else dense
 
+    def columns_apart(self, rows: Features) -> Array:
+        """Return dense rows as a trend sees them: columns as they are hashed, not weighed; beside them unclipped."""
+        is_rotated, beside = any(isinstance(step, Rotation) for step in self.steps), []
+        for step in self.steps:
+            if isinstance(step, Standardise) and step.clip < math.inf:
+                beside.append(Standardise(step.center, step.scale).apply(rows))
+            if is_rotated or not isinstance(step, Relevance):
+                rows = step.apply(rows)
+        return np.concatenate([*beside, rows], axis=1)
+
     def traced_back(self, shares: Array, *, signed: bool = False) -> Array:
         """Return what belongs to each feature, of what belongs to each column that is hashed, row by row."""
         for step in reversed(self.steps):
