@@ -11,7 +11,9 @@ benchmarks/results/open_set.json.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
@@ -20,7 +22,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from datasets import load, load_split
-from flybloom import FlyBloomClassifier, OpenSetClassifier
+from flybloom import FlyBloomClassifier, FlyRidgeClassifier, OpenSetClassifier
 
 RESULTS = Path(__file__).parent / "results" / "open_set.json"
 KNOWN = 8
@@ -38,10 +40,14 @@ def problem(name: str) -> tuple[np.ndarray, ...]:
     return X[y < KNOWN], y[y < KNOWN], X_test, y_test
 
 
-def by_novelty(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return labels, -1 for the rejected, and scores, larger for the unknown."""
-    model = OpenSetClassifier(FlyBloomClassifier(random_state=0), quantile=QUANTILE).fit(X, y)
-    return model.predict(X_test), -model.acceptance(X_test)
+def by_novelty(classifier: Any) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+    """Return what gives labels, -1 for the rejected, and scores, larger for the unknown."""
+
+    def run(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        model = OpenSetClassifier(classifier(random_state=0), quantile=QUANTILE).fit(X, y)
+        return model.predict(X_test), -model.acceptance(X_test)
+
+    return run
 
 
 def by_distance(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -53,6 +59,13 @@ def by_distance(X: np.ndarray, y: np.ndarray, X_test: np.ndarray) -> tuple[np.nd
     return np.where(distance[:, 0] > limit, -1, y[nearest[:, 0]]), distance[:, 0]
 
 
+METHODS = {
+    "OpenSetClassifier, filters": by_novelty(FlyBloomClassifier),
+    "OpenSetClassifier, ridge": by_novelty(FlyRidgeClassifier),
+    "nearest neighbour": by_distance,
+}
+
+
 def main() -> None:
     """Measure, print, save."""
     records = []
@@ -61,7 +74,7 @@ def main() -> None:
     for name in ("digits", "mnist"):
         X, y, X_test, y_test = problem(name)
         is_known = y_test < KNOWN
-        for method, run in (("OpenSetClassifier", by_novelty), ("nearest neighbour", by_distance)):
+        for method, run in METHODS.items():
             labels, scores = run(X, y, X_test)
             is_accepted = labels != -1
             values = {

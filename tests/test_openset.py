@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from flybloom import FlyBloomClassifier, OpenSetClassifier
+from flybloom import Encoding, FlyBloomClassifier, FlyRidgeClassifier, OpenSetClassifier
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +43,38 @@ def test_the_threshold_is_a_quantile_of_rows_left_out(known):
     is_new = alone.novelty(X_new).min(axis=1) > model.threshold_[0]
     assert_array_equal(model.predict(X_new), np.where(is_new, -1, alone.predict(X_new)))
     assert_array_equal(model.acceptance(X_new) < 0, is_new)
+
+
+def test_ridge_regression_has_a_sense_of_the_unknown(known):
+    """Known rows are accepted about as often as asked for, and most of the others rejected."""
+    X, y, X_new, y_new, X_other = known
+    model = OpenSetClassifier(FlyRidgeClassifier(random_state=0), quantile=0.95).fit(X, y)
+    assert 0.01 < (model.predict(X_new) == -1).mean() < 0.09
+    assert (model.predict(X_other) == -1).mean() > 0.7
+    accepted = model.predict(X_new) != -1
+    assert (model.predict(X_new)[accepted] == y_new[accepted]).mean() > 0.98
+
+
+def test_novelty_to_ridge_regression_of_a_row_left_out_is_that_of_a_model_without_it(known):
+    """The one follows from the factor of all rows; what leaves the penalty as it was."""
+    X, y, *_ = known
+    encoder = Encoding("standard").fit(X)
+    model = FlyRidgeClassifier(128, encoding=encoder, alpha=0.3, random_state=0).fit(X, y)
+    left_out = model.leave_one_out_novelty(X[:3], y[:3])
+    n = len(X)
+    for i in range(3):
+        rest = np.arange(n) != i
+        same_penalty = (
+            0.3 * _mean_eigenvalue(model) / _mean_eigenvalue(model.__copy__().forget(X[i : i + 1], y[i : i + 1]))
+        )
+        without = FlyRidgeClassifier(128, encoding=encoder, alpha=same_penalty, random_state=0).fit(X[rest], y[rest])
+        np.testing.assert_allclose(left_out[i], without.novelty(X[i : i + 1])[0], rtol=1e-6)
+
+
+def _mean_eigenvalue(model):
+    """Of the centred pairs, of which alpha is a multiple."""
+    wins, n = model.counts_.sum(axis=0), model.class_count_.sum()
+    return (wins - wins**2 / n).mean()
 
 
 def test_strings_are_rejected_as_unknown(known):

@@ -110,8 +110,8 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised, and for leverage up to 100 become 5 soft bins each, over 4 deviations on
-          both sides, with the column itself beside them. Sparse rows are taken as they are.
+        - If "auto", columns are standardised, and up to 100 for leverage, or 5 for filters, become 5 soft bins each,
+          over 4 deviations on both sides, with the column itself beside them. Sparse rows are taken as they are.
         - If "none", the rows as they come, as in the paper: integers are summed as integers.
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.

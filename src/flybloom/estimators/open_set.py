@@ -33,7 +33,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
 
     Parameters
     ----------
-    estimator : FlyBloomClassifier
+    estimator : FlyBloomClassifier or FlyRidgeClassifier
         The classifier; a clone of it is fitted.
 
     quantile : float, default=0.95

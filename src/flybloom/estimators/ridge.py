@@ -16,6 +16,7 @@ from flybloom.core.counts.columns import codes_of, known_codes
 from flybloom.core.counts.pairs import PairsByClass
 from flybloom.core.readout import explanation
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
+from flybloom.core.readout.left_out import LeftOut
 from flybloom.core.readout.linear import FrozenReadout
 from flybloom.core.readout.ridge import indicator
 from flybloom.core.readout.temperature import fitted_temperature
@@ -252,6 +253,49 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
             self._require_own_encoding(learned.hasher, shared_encoding)
         with self.leaving_out(X, y) as rows:
             return rows.own()
+
+    def novelty(self, X: Any) -> Array:
+        """Return how novel each row is to each class: 1 less its score, which shrinks by the leverage of the row.
+
+        A row that known rows do not explain is novel to all classes, whatever its scores are. The equations are solved
+        once more for it, in double precision.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            About 0 for rows of the class, about 1 for others; columns as in ``classes_``.
+        """
+        with self.scoring(X) as (rows, learned):
+            counts: Any = learned.counts
+            left_out = LeftOut(counts, self._solution(counts).alpha)
+            return left_out.novelty(learned.hasher.winners(rows, self.n_jobs))
+
+    def leave_one_out_novelty(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:
+        """Return the novelty of learned rows, each as if it alone had not been learned.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned.
+        y : array-like of shape (n_samples,)
+            The labels they were learned with.
+        shared_encoding : bool, default=False
+            See `leave_one_out_decision`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            The novelty; columns as in ``classes_``.
+        """
+        with self.reading_learned() as learned:
+            self._require_own_encoding(learned.hasher, shared_encoding)
+        with self.leaving_out(X, y) as rows:
+            return rows.own_novelty()
 
     def _truth(self, learned: Learned, rows: Features, y: Any) -> Array:
         """Return a 1 for the class of each learned row, and zeros for the others."""

@@ -34,6 +34,10 @@ class LearnedRows(NamedTuple):
         """Return the scores of the rows, each as if it alone had not been learned."""
         return self.left_out.own(self.winners, self.truth)
 
+    def own_novelty(self) -> Array:
+        """Return how novel the rows are to each class, each as if it alone had not been learned."""
+        return self.left_out.own_novelty(self.winners, self.truth)
+
 
 class SolvedEstimator(CountingEstimator):
     """An estimator over counts of pairs whose answers are weights that are solved for."""

@@ -67,7 +67,7 @@ class Auto:
         images, up to 2048 columns become their 50 leading principal components; pairs see more than 512 through
         windows. Sparse rows are taken as they are. With labels, columns are weighed by their relevance, but not those
         of images, nor more than 1024 of sparse rows. For novelty, up to 100 columns become soft bins of a wide range
-        for pairs, and others are only standardised.
+        for pairs, up to 5 for filters, and others are only standardised.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class Auto:
             return Encoding("none", relevance=RELEVANCE if is_weighed else 0.0)
         if self.bias is not None:
             plain = Encoding("standard", clip=math.inf, bias=self.bias)
-            is_binned = self.for_pairs and n <= FEW_COLUMNS
+            is_binned = n <= (FEW_COLUMNS if self.for_pairs else MAX_FINE)
             return replace(plain, clip=WIDE, bins=BINS, beside=BESIDE) if is_binned else plain
         may_be_image = not is_table and n > MAX_BINNED and next(possible_shapes(n), None) is not None
         shape = image_shape(sample) if may_be_image else None

@@ -49,6 +49,15 @@ class LeftOut:
         """
         return without_own(self.scores(winners), truth, self._leverages.of_rows(winners))
 
+    def novelty(self, winners: Winners) -> Array:
+        """Return 1 less the score of each row for each class, which shrinks as far as known rows do not explain it."""
+        return np.asarray(1.0 - self.scores(winners) / (1.0 + self._leverages.of_rows(winners))[:, None])
+
+    def own_novelty(self, winners: Winners, truth: Array) -> Array:
+        """Return the same of learned rows, each as if it alone had not been learned."""
+        leverage = np.minimum(self._leverages.of_rows(winners), 1.0)  # l / (1 + l) of the l without the row
+        return np.asarray(1.0 - self.own(winners, truth) * (1.0 - leverage)[:, None])
+
     def changes(self, winners: Winners, learned: Winners, residuals: Array) -> Array:
         """Return by how much scores change when one learned row is left out: (n_rows, n_learned, n_columns).
 
