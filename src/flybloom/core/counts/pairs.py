@@ -80,10 +80,6 @@ class PairCounts(Counts):
         right = self.right.fixed_to(labels, weights, encode)
         return self if right is self.right else type(self)(right, _triangle(self.n_components, np.int32))
 
-    def require_labels(self, labels: Any, weights: Weights, **known: Any) -> None:
-        """Refuse labels that cannot be counted beside those before."""
-        self.right.require_labels(labels, weights, **known)
-
     def emptied(self) -> Self:
         """Return counts of no rows, with the classes that are known."""
         return type(self)(self.right.emptied(), _triangle(self.n_components, np.int32))
@@ -260,6 +256,10 @@ class PairsByTarget(PairCounts):
     fits_labels = True
     right_type = TargetSums
     right: TargetSums
+
+    def require_labels(self, labels: Any, weights: Weights, **known: Any) -> None:
+        """Refuse targets that cannot be added up beside those before."""
+        self.right.require_labels(labels, weights, **known)
 
     def right_side(self) -> RightSide:
         """Return the targets less their origins, over their scales."""
