@@ -243,6 +243,9 @@ class PairsAlone(PairCounts):
     right_type = ClassCounts
     right: ClassCounts
 
+    def require_labels(self, labels: Any, weights: Weights, **known: Any) -> None:
+        """Nothing to refuse: no label is looked at."""
+
     def counter(self, labels: Any, weights: Weights, *, sign: int = 1, **known: Any) -> Counter:  # noqa: ARG002
         """Begin to count rows."""
         return super().counter(np.zeros(weights.size, np.int64), weights, sign=sign, **known)
