@@ -26,7 +26,10 @@ class BiasColumns(Step):
 
     def apply(self, rows: Features) -> Array:
         """Return the rows with the columns of ones after them."""
-        return np.hstack([rows, np.ones((rows.shape[0], self.n), np.float32)])
+        beside = np.empty((rows.shape[0], rows.shape[1] + self.n), np.float32)
+        beside[:, : rows.shape[1]] = rows
+        beside[:, rows.shape[1] :] = 1.0
+        return beside
 
     def between(self, low: Array, high: Array) -> tuple[Array, Array]:
         """Return the bounds with the same ones after them."""
