@@ -18,7 +18,7 @@ rng = np.random.default_rng(0)
 zeros, others = X[y == 0], X[y != 0]
 probe, zeros = zeros[:40], zeros[40:]
 model = FlyBloomNovelty(recovery=600, encoding="standard", random_state=0)
-remembers = FlyBloomNovelty(encoding="standard", random_state=0)
+remembers = FlyBloomNovelty(readout="filter", encoding="standard", random_state=0)
 
 # %%
 # The stream: 60 blocks of 40 rows. After each, both detectors are asked about zeros that neither has learned.
