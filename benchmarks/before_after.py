@@ -57,7 +57,8 @@ def calls_and_answers() -> tuple[Calls, str]:
     calls: Calls = {}
     answers = hashlib.sha256()
     for name, sizes in SIZES.items():
-        model = flybloom.FlyBloomClassifier(**sizes, scaling="standard", decay=0.4, random_state=0, n_jobs=1).fit(X, y)
+        options = {**sizes, "encoding": "standard+clip=inf", "decay": 0.4, "random_state": 0, "n_jobs": 1}
+        model = flybloom.FlyBloomClassifier(**options).fit(X, y)
         single = [X[i : i + 1] for i in range(SINGLE_ROWS)]
         calls[f"fit, {name}"] = lambda model=model: model.fit(X, y)
         calls[f"predict, {name}"] = lambda model=model: model.predict(X)

@@ -73,7 +73,7 @@ def settings(components: tuple[int, ...]) -> Iterator[dict[str, object]]:
     """Return what FlyHash is tried with; what is far behind only once."""
     for m, share, signed, scaling in itertools.product(components, SHARES, (True, False), ("standard", "none")):
         if (signed, scaling) == (True, "standard") or (m == 16384 and share in PLAIN_SHARES):
-            yield {"n_components": m, "n_connections": share, "signed": signed, "scaling": scaling}
+            yield {"n_components": m, "n_connections": share, "signed": signed, "encoding": scaling}
 
 
 def measure(names: list[str], components: tuple[int, ...]) -> dict[str, object]:

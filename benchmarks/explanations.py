@@ -27,7 +27,7 @@ N_ROWS = 20_000
 def main() -> None:
     """Learn, check that shares add up, draw."""
     X, y, X_test, y_test = load_split("mnist")
-    model = FlyBloomClassifier(20_000, n_connections=20, n_winners=64, signed=False, scaling="none", random_state=0)
+    model = FlyBloomClassifier(20_000, n_connections=20, n_winners=64, signed=False, encoding="none", random_state=0)
     model.fit(X[:N_ROWS], y[:N_ROWS])
     rows = X_test[np.isin(y_test, (4, 9))][:10]
     labels = model.predict(rows)

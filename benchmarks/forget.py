@@ -29,17 +29,17 @@ def main() -> None:
     X, y, X_test, _ = load_split("mnist")
     gone = np.zeros(len(y), bool)
     gone[np.random.default_rng(0).permutation(len(y))[:FORGOTTEN]] = True
-    for kind, scaling in product((FlyBloomClassifier, FlyRidgeClassifier), ("none", "standard")):
-        model = kind(random_state=0, scaling=scaling).partial_fit(X, y)
-        rest = model - model  # hashes alike, and has learned nothing
+    for kind, encoding in product((FlyBloomClassifier, FlyRidgeClassifier), ("none", "standard")):
+        model = kind(random_state=0, encoding=encoding).partial_fit(X, y)
+        rest = model.like()
         rest.partial_fit(X[~gone], y[~gone])
-        learning = timed((model - model).partial_fit, X[gone], y[gone])
+        learning = timed(model.like().partial_fit, X[gone], y[gone])
         forgetting = timed(model.forget, X[gone], y[gone])
         names = ("counts_", "class_count_", *(["pair_counts_"] if kind is FlyRidgeClassifier else []))
         is_same = all(np.array_equal(getattr(model, name), getattr(rest, name)) for name in names)
         is_same = is_same and np.array_equal(model.predict(X_test), rest.predict(X_test))
         print(
-            f"{kind.__name__}, scaling={scaling!r}: {FORGOTTEN} of {len(y)} rows forgotten, counts and predictions "
+            f"{kind.__name__}, encoding={encoding!r}: {FORGOTTEN} of {len(y)} rows forgotten, counts and predictions "
             f"{'equal' if is_same else 'DIFFER'}; {forgetting:.0f} us a row to forget, {learning:.0f} to learn "
             f"({forgetting / learning:.2f} times)",
             flush=True,

@@ -77,7 +77,7 @@ def measure(size: dict[str, int], clock: Callable[[], float] = time.process_time
             n_connections=size["s"],
             n_winners=size["rho"],
             n_jobs=size["threads"],
-            scaling="center",
+            encoding="center",
             random_state=0,
         )
         for name, call in (

@@ -20,8 +20,8 @@ def peak() -> float:
 def main() -> None:
     """Warm up, fit, and compare peaks."""
     X, y, X_test, y_test = load_split("mnist")
-    sizes = {"n_components": 170128, "n_connections": 20, "n_winners": 17, "signed": False, "scaling": "none"}
-    FlyBloomClassifier(n_components=64, n_connections=20, n_winners=17, signed=False, scaling="none").fit(
+    sizes = {"n_components": 170128, "n_connections": 20, "n_winners": 17, "signed": False, "encoding": "none"}
+    FlyBloomClassifier(n_components=64, n_connections=20, n_winners=17, signed=False, encoding="none").fit(
         X[:100], y[:100]
     )
     before = peak()

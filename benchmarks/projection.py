@@ -55,7 +55,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|---|")
     for d, m, s, rho, dtype, n in SHAPES:
         X = rng.integers(0, 256, (n, d)).astype(dtype) if dtype == "uint8" else rng.random((n, d), dtype=np.float32)
-        hasher = FlyHash(m, n_connections=s, n_winners=rho, signed=False, scaling="none", random_state=0).fit(X)
+        hasher = FlyHash(m, n_connections=s, n_winners=rho, signed=False, encoding="none", random_state=0).fit(X)
         connections = hasher.connections_.astype(np.uint16)
         kind = "uint16" if dtype == "uint8" else "float32"
         block, sums = aligned((d, FEW), kind), aligned((m, FEW), kind)

@@ -33,7 +33,7 @@ def main() -> None:
     rows, held_out, marks = stream()
     figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
     for recovery, colour in ((None, "#3b6ea5"), (400, "#b5482a"), (100, "#7a9a3a")):
-        detector = FlyBloomNovelty(readout="filter", recovery=recovery, scaling="none", signed=False, random_state=0)
+        detector = FlyBloomNovelty(readout="filter", recovery=recovery, encoding="none", signed=False, random_state=0)
         at, levels = [], []
         for begin in range(0, len(rows), STEP):
             detector.partial_fit(rows[begin : begin + STEP])

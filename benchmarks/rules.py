@@ -283,7 +283,7 @@ class Fold:
     def _hasher(self, rule: Rule) -> Hasher:
         """Return how a model with defaults hashes these rows."""
         is_pairs = self.model == PAIRS
-        wanted = choice.wanted_encoding("auto", None, uses_labels=True, for_pairs=is_pairs)
+        wanted = choice.wanted_encoding("auto", uses_labels=True, for_pairs=is_pairs)
         sample = Sketch.of(self.X, self.y, np.ones(len(self.y), np.int64)).sample()
         encoder = choice.fitted_encoder(wanted, Encoder(self.X.shape[1]), sample)
         seen = sizes.Seen.COLUMNS if encoder.grid_shape is None else sizes.Seen.WINDOWS

@@ -34,7 +34,7 @@ def main() -> None:
         (20_000, 100, 20480, 64),
     ]:
         X = sparse.random(2000, d, nonzeros / d, format="csr", dtype=np.float32, random_state=0)
-        hasher = FlyHash(m, n_connections=s, n_winners=64, scaling="none", random_state=0).fit(X)
+        hasher = FlyHash(m, n_connections=s, n_winners=64, encoding="none", random_state=0).fit(X)
         hasher.winners(X[:10])
         few = X[:64].toarray()
         hasher.winners(few)

@@ -49,7 +49,7 @@ def one_fit(
     X: np.ndarray, y: np.ndarray, params: dict[str, object], fold: tuple[np.ndarray, ...], n_jobs: int
 ) -> tuple[float, np.ndarray]:
     """Let GridSearchCV fit and score one model; return its score and the seconds it took."""
-    model = FlyBloomClassifier(scaling="none", random_state=0, n_jobs=n_jobs)
+    model = FlyBloomClassifier(encoding="none", random_state=0, n_jobs=n_jobs)
     search = GridSearchCV(model, {name: [value] for name, value in params.items()}, cv=[fold], refit=False)
     with Clock() as clock:
         search.fit(X, y)
@@ -76,7 +76,7 @@ def letter(n_jobs: int, n_sampled: int = 120) -> dict[str, object]:
 
     before = fits(sample[: n_sampled // 2])
     with Clock() as clock:
-        search = FlyBloomClassifierCV(**grid, cv=FOLDS, scaling="none", random_state=0, n_jobs=n_jobs).fit(X, y)
+        search = FlyBloomClassifierCV(**grid, cv=FOLDS, encoding="none", random_state=0, n_jobs=n_jobs).fit(X, y)
     fitted = before + fits(sample[n_sampled // 2 :])
     for (at, fold), (score, _) in zip(sample, fitted, strict=True):
         assert search.cv_results_[f"split{fold}_test_score"][at] == score, "not the same score"  # noqa: S101
@@ -101,7 +101,7 @@ def compile_kernels(X: np.ndarray, y: np.ndarray, grid: dict[str, list[object]],
     """Keep compilation out of the times."""
     small = {**grid, "n_components": [2048], "n_connections": [4]}
     rows = slice(0, 1000)
-    FlyBloomClassifierCV(**small, cv=3, scaling="none", random_state=0, n_jobs=n_jobs).fit(X[rows], y[rows])
+    FlyBloomClassifierCV(**small, cv=3, encoding="none", random_state=0, n_jobs=n_jobs).fit(X[rows], y[rows])
     one_fit(X, y, {"n_components": 2048}, next(FOLDS.split(X, y)), n_jobs)
 
 
@@ -116,10 +116,10 @@ def mnist(n_jobs: int) -> dict[str, object]:
     }
     compile_kernels(X, y, grid, n_jobs)
     largest = {name: max(values) for name, values in grid.items()}
-    model = FlyBloomClassifier(**largest, scaling="none", random_state=0, n_jobs=n_jobs)
+    model = FlyBloomClassifier(**largest, encoding="none", random_state=0, n_jobs=n_jobs)
     with Clock() as first:
         model.fit(X, y)
-    search = FlyBloomClassifierCV(**grid, cv=FOLDS, scaling="none", random_state=0, n_jobs=n_jobs, verbose=True)
+    search = FlyBloomClassifierCV(**grid, cv=FOLDS, encoding="none", random_state=0, n_jobs=n_jobs, verbose=True)
     estimate, resident = search.estimate_memory(*X.shape, 10), memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of what came before
     with Clock() as clock:
@@ -188,7 +188,7 @@ def main() -> None:
     parser.add_argument("name", choices=["letter", "mnist", "scaling", "calibration"])
     parser.add_argument("--jobs", type=int, default=1, help="number of threads of both")
     arguments = parser.parse_args()
-    result = {"letter": letter, "mnist": mnist, "scaling": scaling, "calibration": calibration}[arguments.name](
+    result = {"letter": letter, "mnist": mnist, "encoding": scaling, "calibration": calibration}[arguments.name](
         arguments.jobs
     )
     text = json.dumps(result, indent=1)

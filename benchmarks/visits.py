@@ -57,7 +57,7 @@ VERSION_0_1_0 = {  # functions and files, with Python 3.11
     "distributed.fit": (120, 18),
     "flybloom train": (136, 27),
 }
-AS_IN_0_1_0 = {"scaling": "standard"}  # what it did by default, and nothing else
+AS_IN_0_1_0 = {"encoding": "standard+clip=inf"}  # what it did by default, and nothing else
 Visit = tuple[str, str]
 
 
@@ -135,7 +135,7 @@ def main() -> None:
         for file, name in sorted(found[options.list]["default" if options.default else "as in 0.1.0"]):
             print(f"{file}: {name}")
         return
-    print(f'| Python {platform.python_version()}, functions / files | scaling="standard" | default encoding | 0.1.0 |')
+    print(f"| Python {platform.python_version()}, functions / files | standardised | default encoding | 0.1.0 |")
     print("|---|---:|---:|---:|")
     for name, entered in found.items():
         cells = [(len(seen), len({file for file, _ in seen})) for seen in entered.values()]

@@ -38,10 +38,12 @@ from flybloom import (
     OpenSetClassifier,
     distributed,
 )
+from forgetting import after_forgetting
 
 FOLDER = Path(__file__).parent / "data" / "unchanged"
 FEW = 4  # rows of what is stored whole
 MOST_VALUES = 40  # of an array that is stored whole
+SCALED = {"none": "none", "center": "center", "standard": "standard+clip=inf"}
 SIZES = ("n_components", "n_connections", "n_winners", "decay")
 ROUNDED = frozenset({"probability", "oof_probability", "temperature", "shares", "similarity", "log_loss"})
 """Names of arrays that come from exp and log, whose last bits are the machine's: compared up to rounding."""
@@ -110,7 +112,14 @@ def relabelled(task: Task, labels: np.ndarray) -> Task:
 def small(**parameters: Any) -> FlyBloomClassifier:
     """Return a small classifier."""
     return FlyBloomClassifier(
-        **{"n_components": 256, "n_winners": 16, "decay": 0.4, "random_state": 7, "scaling": "standard", **parameters}
+        **{
+            "n_components": 256,
+            "n_winners": 16,
+            "decay": 0.4,
+            "random_state": 7,
+            "encoding": SCALED["standard"],
+            **parameters,
+        }
     )
 
 
@@ -220,7 +229,7 @@ for kind, rows in KINDS.items():
     for scaling in ("none",) if kind.startswith("sparse") else ("none", "center", "standard"):
         for signed in (True, False):
             name = f"{kind}, scaling {scaling}, {'signed' if signed else 'unsigned'}"
-            add(name, fitted, rows, scaling=scaling, signed=signed, **connections)
+            add(name, fitted, rows, encoding=SCALED[scaling], signed=signed, **connections)
 
 
 # Sizes, weights, decays and labels.
@@ -238,7 +247,7 @@ add("class weight balanced, slow decay", fitted, floats, class_weight="balanced"
 add("class weight given", fitted, floats, class_weight={0: 0.5, 2: 3, 4: 1.25})
 for decay in (1.0, 0.9, 0.4, 0.05, 1e-6):
     add(f"decay {decay:g}", fitted, floats, decay=decay)
-    add(f"decay {decay:g}, whole numbers", fitted, whole, decay=decay, scaling="none", n_winners=3)
+    add(f"decay {decay:g}, whole numbers", fitted, whole, decay=decay, encoding="none", n_winners=3)
 
 LABELS = {
     "strings": np.array(["ant", "bee", "cricket", "fl\N{LATIN SMALL LETTER Y WITH DIAERESIS}", "moth"]),
@@ -255,7 +264,7 @@ for kind, labels in LABELS.items():
 @setting
 def random_state_of_numpy(folder: Path) -> Arrays:
     """Return what a model with a drawn seed says."""
-    return fitted(floats(), folder, random_state=np.random.RandomState(3), scaling="none")
+    return fitted(floats(), folder, random_state=np.random.RandomState(3), encoding="none")
 
 
 @setting
@@ -263,7 +272,7 @@ def default_sizes(folder: Path) -> Arrays:
     """Return what a model says that was told nothing but a seed."""
     task = floats(n=60, d=30, k=3)
     return all_of(
-        FlyBloomClassifier(decay=0.4, scaling="standard", random_state=0).fit(task.X, task.y), task.new, folder
+        FlyBloomClassifier(decay=0.4, encoding=SCALED["standard"], random_state=0).fit(task.X, task.y), task.new, folder
     )
 
 
@@ -343,7 +352,7 @@ def forgotten_rows(folder: Path) -> Arrays:
     task = floats()
     model = small().fit(task.X, task.y, sample_weight=np.arange(160) % 4)
     model.forget(task.X[:40], task.y[:40], sample_weight=np.arange(40) % 4)
-    return all_of(model.forget(task.X[43:44], task.y[43:44]), task.new, folder)
+    return all_of(after_forgetting(model, task.X[43:44], task.y[43:44]), task.new, folder)
 
 
 @setting
@@ -351,14 +360,14 @@ def forgotten_class(folder: Path) -> Arrays:
     """Return what a model says that forgot all rows of a class."""
     task = floats()
     is_gone = task.y == 2
-    return all_of(small().fit(task.X, task.y).forget(task.X[is_gone], task.y[is_gone]), task.new, folder)
+    return all_of(after_forgetting(small().fit(task.X, task.y), task.X[is_gone], task.y[is_gone]), task.new, folder)
 
 
 def halves(**parameters: Any) -> tuple[FlyBloomClassifier, FlyBloomClassifier, Task]:
     """Return two models of parts of a task that share some classes."""
     task = floats()
     first, second = slice(0, 100), np.flatnonzero((task.y > 0) & (np.arange(160) >= 100))
-    parameters = {"scaling": "none", **parameters}
+    parameters = {"encoding": "none", **parameters}
     return (
         small(**parameters).fit(task.X[first], task.y[first]),
         small(**parameters).fit(task.X[second], task.y[second]),
@@ -437,10 +446,10 @@ def insight(task: Task, _folder: Path, **parameters: Any) -> Arrays:
 
 
 add("insight", insight, floats)
-add("insight into whole numbers", insight, whole, scaling="none", signed=False)
+add("insight into whole numbers", insight, whole, encoding="none", signed=False)
 add("insight into balanced classes", insight, floats, class_weight="balanced")
 add("insight into weighted classes", insight, floats, class_weight={1: 2.5, 3: 0.25}, decay=0.05)
-add("insight into sparse rows", insight, KINDS["sparse float, rather dense"], scaling="none")
+add("insight into sparse rows", insight, KINDS["sparse float, rather dense"], encoding="none")
 add("insight into binary filters", insight, floats, decay=1.0)
 
 
@@ -452,7 +461,9 @@ def hash_of_rows(folder: Path) -> Arrays:
     """Return winners and hashes, also of a second block, which changes nothing."""
     task = floats()
     hasher = (
-        FlyHash(200, n_winners=9, scaling="standard", random_state=3).partial_fit(task.X[:80]).partial_fit(task.X[80:])
+        FlyHash(200, n_winners=9, encoding=SCALED["standard"], random_state=3)
+        .partial_fit(task.X[:80])
+        .partial_fit(task.X[80:])
     )
     hashes = hasher.transform(task.new)
     return {
@@ -470,7 +481,7 @@ def hash_of_rows(folder: Path) -> Arrays:
 def hash_by_default(folder: Path) -> Arrays:
     """Return winners at the default sizes."""
     task = floats()
-    hasher = FlyHash(scaling="standard", random_state=0).fit(task.X)
+    hasher = FlyHash(encoding="standard+clip=inf", random_state=0).fit(task.X)
     return {"winners": hasher.winners(task.new), "file": saved(hasher, folder)}
 
 
@@ -503,7 +514,7 @@ def detected(detector: FlyBloomNovelty, task: Task) -> Arrays:
 
 def detector(**parameters: Any) -> FlyBloomNovelty:
     """Return a small detector."""
-    usual = {"readout": "filter", "bias_columns": 0.25, "scaling": "standard", "random_state": 7}
+    usual = {"readout": "filter", "bias_columns": 0.25, "encoding": SCALED["standard"], "random_state": 7}
     return FlyBloomNovelty(**{"n_components": 256, "n_winners": 16, **usual, **parameters})
 
 
@@ -520,16 +531,16 @@ add("outliers with recovery", judged, floats, recovery=90)
 add("outliers with fast recovery", judged, floats, recovery=5, decay=1.0)
 add("outliers with contamination", judged, floats, contamination=0.1)
 add("outliers with contamination and recovery", judged, floats, contamination=0.2, recovery=400, decay=0.05)
-add("outliers among whole numbers", judged, whole, scaling="none", signed=False)
-add("outliers among centred rows", judged, floats, scaling="center", decay=1.0)
-add("outliers among sparse rows", judged, KINDS["sparse float"], scaling="none")
+add("outliers among whole numbers", judged, whole, encoding="none", signed=False)
+add("outliers among centred rows", judged, floats, encoding="center", decay=1.0)
+add("outliers among sparse rows", judged, KINDS["sparse float"], encoding="none")
 
 
 @setting
 def outliers_after_forgetting(_folder: Path) -> Arrays:
     """Return what a detector says that forgot rows."""
     task = floats()
-    return detected(detector(contamination=0.1).fit(task.X).forget(task.X[20:70]), task)
+    return detected(after_forgetting(detector(contamination=0.1).fit(task.X), task.X[20:70]), task)
 
 
 @setting
@@ -546,7 +557,7 @@ def outliers_in_a_stream_that_fades(_folder: Path) -> Arrays:
     task = floats()
     model = detector(recovery=90).partial_fit(task.X[:70]).partial_fit(task.X[70:71]).partial_fit(task.X[71:])
     some = np.array([10, 70, 71, 100, 159])
-    return detected(model.forget(task.X[some], positions=some), task)
+    return detected(after_forgetting(model, task.X[some], positions=some), task)
 
 
 # Search for settings.
@@ -555,7 +566,7 @@ def outliers_in_a_stream_that_fades(_folder: Path) -> Arrays:
 def searched(task: Task, _folder: Path, **parameters: Any) -> Arrays:
     """Return all that a search finds, but for the times it took."""
     grid = {"n_components": [64, 256], "n_connections": [4, 0.5], "n_winners": [4, 16], "decay": [0.2, 1.0]}
-    search = FlyBloomClassifierCV(**{**grid, "random_state": 7, "scaling": "standard", **parameters}).fit(
+    search = FlyBloomClassifierCV(**{**grid, "random_state": 7, "encoding": "standard+clip=inf", **parameters}).fit(
         task.X, task.y
     )
     results = search.cv_results_
@@ -594,8 +605,8 @@ add("leave-one-out, default grid", searched, lambda: floats(n=40, k=2), **DEFAUL
 add("3 folds", searched, floats, cv=3)
 add("3 folds, balanced accuracy", searched, floats, cv=3, scoring="balanced_accuracy")
 add("3 folds, weighted classes", searched, floats, cv=3, class_weight={0: 0.5, 3: 2})
-add("3 folds, whole numbers, unsigned", searched, whole, cv=3, scaling="none", signed=False)
-add("3 folds, sparse rows", searched, KINDS["sparse float"], cv=3, scaling="none", n_connections=[0.01, 0.1])
+add("3 folds, whole numbers, unsigned", searched, whole, cv=3, encoding="none", signed=False)
+add("3 folds, sparse rows", searched, KINDS["sparse float"], cv=3, encoding="none", n_connections=[0.01, 0.1])
 add("3 folds, strings", searched, partial(relabelled, floats(), LABELS["strings"]), cv=3)
 add("2 uneven splits", searched, floats, cv=even_and_odd(160))
 
@@ -656,7 +667,7 @@ def dask_arrays_of_sparse_rows(folder: Path) -> Arrays:
     task = rare(10)
     rows = da.from_array(task.X, chunks=(33, 1500)).map_blocks(sparse.csr_matrix)
     with dask.config.set(scheduler="threads", num_workers=2):
-        model = distributed.fit(small(scaling="none"), rows, task.y)
+        model = distributed.fit(small(encoding="none"), rows, task.y)
     return all_of(model, sparse.csr_matrix(task.new), folder)
 
 
@@ -714,7 +725,7 @@ def trained_from_svmlight(folder: Path) -> Arrays:
     )
     (folder / "rows.svm").write_text("\n".join(lines) + "\n")
     new = sparse.csr_matrix(task.new[:, : 1 + np.flatnonzero(task.X.any(axis=0)).max()])
-    return trained(folder, folder / "rows.svm", "label", new, parameters={"scaling": "none"})
+    return trained(folder, folder / "rows.svm", "label", new, parameters={"encoding": "none"})
 
 
 @setting
@@ -765,7 +776,7 @@ def scaled_floats() -> tuple[Any, Any]:
 def unsigned_integers() -> tuple[Any, Any]:
     """Return a model as in the paper, of counts that take 16 bits."""
     task = converted(whole(), np.uint8)
-    model = small(signed=False, scaling="none", decay=1.0, n_connections=0.1, n_components=10.0)
+    model = small(signed=False, encoding="none", decay=1.0, n_connections=0.1, n_components=10.0)
     return model.fit(task.X, task.y, sample_weight=np.arange(160) * 10), task.new
 
 
@@ -773,7 +784,7 @@ def unsigned_integers() -> tuple[Any, Any]:
 def weighted_strings() -> tuple[Any, Any]:
     """Return a model with class weights, centred."""
     task = relabelled(floats(), LABELS["strings"])
-    return small(class_weight={"ant": 0.5, "moth": 2}, scaling="center", decay=0.05).fit(task.X, task.y), task.new
+    return small(class_weight={"ant": 0.5, "moth": 2}, encoding="center", decay=0.05).fit(task.X, task.y), task.new
 
 
 @model_file
@@ -789,7 +800,7 @@ def named_columns() -> tuple[Any, Any]:
 def negative_labels() -> tuple[Any, Any]:
     """Return a model of sparse rows, with a class that has none."""
     task = relabelled(KINDS["sparse int"](), LABELS["negative ints"])
-    model = small(scaling="none", n_components=128, random_state=np.random.RandomState(0))
+    model = small(encoding="none", n_components=128, random_state=np.random.RandomState(0))
     return model.partial_fit(task.X, task.y, classes=[-7]), task.new
 
 
@@ -804,7 +815,7 @@ def true_or_false() -> tuple[Any, Any]:
 def scaled_hash() -> tuple[Any, Any]:
     """Return a hash."""
     task = floats()
-    return FlyHash(n_components=3.5, n_winners=0.2, scaling="standard", random_state=11).fit(task.X), task.new
+    return FlyHash(n_components=3.5, n_winners=0.2, encoding="standard+clip=inf", random_state=11).fit(task.X), task.new
 
 
 # Recording, and reading what was recorded.

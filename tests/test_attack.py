@@ -2,7 +2,17 @@
 
 import pytest
 
-from attack import bombs, brute_force, files, graphs, interrupts, parties, processes, sameness  # noqa: F401 - each adds its promises
+from attack import (  # noqa: F401 - each adds its promises
+    bombs,
+    brute_force,
+    files,
+    graphs,
+    interrupts,
+    parties,
+    processes,
+    sameness,
+    whole_models,
+)
 from attack.promises import PROMISES, attack
 
 SECONDS = 1.5

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 import flybloom
 from flybloom import BestWindow, FlyBloomClassifier, FlyRidgeClassifier
 from flybloom.core.readout import rivals
+from flybloom.estimators import stream_follower
 from flybloom.evaluate import test_then_train as evaluate_stream
 from flybloom.exceptions import ModelFileError
 from laws.kinds import assert_same_state
@@ -96,7 +97,7 @@ def test_one_window_is_chosen_after_the_other():
 def test_files_pickles_and_copies_follow_on(rows, n, tmp_path):
     """Before and after the hash is fixed; the original stays as it was."""
     X, y, _ = rows
-    window = BestWindow(FlyBloomClassifier(**SMALL, warm_up=100), LENGTHS, judged_rows=JUDGED)
+    window = BestWindow(FlyBloomClassifier(**SMALL), LENGTHS, judged_rows=JUDGED)
     window.partial_fit(X[:50], y[:50]).partial_fit(X[50:n], y[50:n])
     window.save(tmp_path / "w.fly")
     again = [flybloom.load(tmp_path / "w.fly", BestWindow), pickle.loads(pickle.dumps(window)), copy(window)]  # noqa: S301
@@ -109,10 +110,11 @@ def test_files_pickles_and_copies_follow_on(rows, n, tmp_path):
         assert twin.memory_usage() == window.memory_usage()
 
 
-def test_the_first_rows_fix_the_hash(rows):
+def test_the_first_rows_fix_the_hash(rows, monkeypatch):
     """Until then all rows are known, and blocks still change nothing."""
     X, y, _ = rows
-    model = FlyBloomClassifier(**SMALL, warm_up=100)
+    monkeypatch.setattr(stream_follower, "FIRST_ROWS", 100)
+    model = FlyBloomClassifier(**SMALL)
     at_once, one_by_one = (BestWindow(model, LENGTHS).partial_fit(X[:1], y[:1]) for _ in range(2))
     answers = at_once.predict_then_learn(X[1:], y[1:])
     for i in range(1, 260):
@@ -127,7 +129,7 @@ def test_the_first_rows_fix_the_hash(rows):
 def test_streams_are_tested_at_once_as_row_by_row(rows):
     """`test_then_train` with blocks of one row asks for many at a time, and finds the same."""
     X, y, _ = rows
-    window = BestWindow(FlyBloomClassifier(**SMALL, warm_up=50), LENGTHS, judged_rows=JUDGED)
+    window = BestWindow(FlyBloomClassifier(**SMALL), LENGTHS, judged_rows=JUDGED)
 
     class OneByOne:
         """The same window, of which only `predict` and `partial_fit` are seen."""

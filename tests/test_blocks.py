@@ -179,10 +179,10 @@ def test_csv_of_many_pieces_is_read_alike(tmp_path, rng):
 
 def test_models_take_blocks_as_they_are(frame):
     """With the names of the features, which are kept and compared."""
-    model = FlyBloomClassifier(100, n_winners=8, scaling="none", random_state=0)
+    model = FlyBloomClassifier(100, n_winners=8, encoding="none", random_state=0)
     for block in read_blocks(frame, "label", block_rows=60):
         model.partial_fit(block.X, block.y)
-    whole = FlyBloomClassifier(100, n_winners=8, scaling="none", random_state=0).fit(frame[NAMES], frame["label"])
+    whole = FlyBloomClassifier(100, n_winners=8, encoding="none", random_state=0).fit(frame[NAMES], frame["label"])
     assert_array_equal(model.counts_, whole.counts_)
     assert_array_equal(model.feature_names_in_, whole.feature_names_in_)
     other = next(iter(read_blocks(frame, "label", features=NAMES[::-1])))

@@ -21,7 +21,7 @@ from test_blocks import gathered
 N = 250
 TABLE = pa.table({"a": np.arange(N) / 4, "b": np.arange(N) % 7, "y": np.array(["ant", "bee"])[np.arange(N) % 2]})
 TABLE_ = TABLE  # what DuckDB finds by its name
-MODEL = FlyBloomClassifier(200, n_winners=8, scaling="none", random_state=0)
+MODEL = FlyBloomClassifier(200, n_winners=8, encoding="none", random_state=0)
 
 
 class Query:
@@ -112,7 +112,7 @@ def test_a_query_is_read_lazily_and_once():
 
 def test_training_that_reads_twice_says_what_a_stream_needs():
     """As for every stream."""
-    with pytest.raises(SourceError, match=r"Query can be read only once, but the scaling needs a pass.*--single-pass"):
+    with pytest.raises(SourceError, match=r"Query can be read only once, but the encoding needs a pass.*--single-pass"):
         train(FlyBloomClassifier(random_state=0), Query(TABLE), "y")
 
 

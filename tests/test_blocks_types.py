@@ -18,7 +18,7 @@ from laws.test_learning import assert_same_model
 from test_blocks import gathered
 from test_training import InterruptedTrainingError, interrupted_after
 
-SMALL = FlyBloomClassifier(200, n_winners=8, scaling="none", random_state=0)
+SMALL = FlyBloomClassifier(200, n_winners=8, encoding="none", random_state=0)
 LARGE = 2**53 + 1  # the first whole number that is no float
 
 
@@ -117,7 +117,7 @@ def test_training_from_a_frame_reads_what_fit_reads(rng, name):
     frame = FRAMES[name](pd.DataFrame(1 + rng.integers(-50, 50, (90, 12)), columns=list("abcdefghijkl")))
     y = np.arange(90) % 3
     table = frame.with_columns(label=pl.Series(y)) if name == "polars" else frame.assign(label=y)
-    for model in (SMALL, clone(SMALL).set_params(scaling="standard")):
+    for model in (SMALL, clone(SMALL).set_params(encoding="standard+clip=inf")):
         expected = clone(model).fit(frame.to_numpy() if name == "numbers as names" else frame, y)
         assert_same_model(train(clone(model), table, "label", block_rows=40), expected)
 

@@ -27,7 +27,7 @@ def uneven(rng):
 def small(**parameters):
     """A small classifier."""
     return FlyBloomClassifier(
-        **{"n_components": 400, "n_winners": 16, "random_state": 0, "scaling": "standard", **parameters}
+        **{"n_components": 400, "n_winners": 16, "random_state": 0, "encoding": "standard+clip=inf", **parameters}
     )
 
 
@@ -93,12 +93,12 @@ def test_wrong_weights_are_refused_when_scoring():
 def test_merging_keeps_the_weights_of_the_first(uneven):
     """Class weights matter only when scoring, so they do not hinder merging."""
     X, y = uneven
-    first = small(scaling="none", class_weight="balanced").fit(X[::2], y[::2])
-    other = small(scaling="none").fit(X[1::2], y[1::2])
+    first = small(encoding="none", class_weight="balanced").fit(X[::2], y[::2])
+    other = small(encoding="none").fit(X[1::2], y[1::2])
     both = first + other
     assert both.class_weight == "balanced"
     assert (other + first).class_weight is None
-    whole = small(scaling="none", class_weight="balanced").fit(X, y)
+    whole = small(encoding="none", class_weight="balanced").fit(X, y)
     assert_array_equal(both.novelty(X), whole.novelty(X))
     assert_array_equal((both - other).novelty(X), first.novelty(X))
 

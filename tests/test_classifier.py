@@ -46,8 +46,8 @@ def test_new_labels_may_appear_at_any_time(digits):
     """Class after class gives the same model as all at once, longer labels included."""
     X, y = digits
     names = np.array(["c", "bbbb", "a"])[y % 3]
-    at_once = small(scaling="none").fit(X, names)
-    model = small(scaling="none")
+    at_once = small(encoding="none").fit(X, names)
+    model = small(encoding="none")
     for name in ("c", "bbbb", "a"):
         model.partial_fit(X[names == name], names[names == name])
     assert model.classes_.tolist() == ["a", "bbbb", "c"]
@@ -92,7 +92,7 @@ def test_decision_function_has_the_shapes_of_scikit_learn(digits):
 def test_a_model_can_start_from_sketches_added_up_elsewhere(digits):
     """Learning in blocks then equals one fit, the scaling included; meanwhile the model is as it was."""
     X, y = digits
-    model = small(scaling="standard")
+    model = small(encoding="standard+clip=inf")
     with model.learning(anew=True) as session:
         first, second = session.check(X[900:], y[900:]), session.check(X[:900], y[:900])
         session.start(session.sketch_of(first) + session.sketch_of(second))
@@ -100,7 +100,7 @@ def test_a_model_can_start_from_sketches_added_up_elsewhere(digits):
         session.learn(second)
         with pytest.raises(NotFittedError):
             model.predict(X)
-    whole = small(scaling="standard").fit(X, y)
+    whole = small(encoding="standard+clip=inf").fit(X, y)
     assert_array_equal(model.center_, whole.center_)
     assert_array_equal(model.scale_, whole.scale_)
     assert_array_equal(model.counts_, whole.counts_)
@@ -109,8 +109,8 @@ def test_a_model_can_start_from_sketches_added_up_elsewhere(digits):
 def test_few_rows_and_many_rows_are_counted_alike(digits):
     """Below and above the size from which a table of counts is kept instead of winners."""
     X, y = digits
-    few = FlyBloomClassifier(4000, n_winners=8, scaling="none", random_state=0)
-    many = FlyBloomClassifier(100, n_winners=8, scaling="none", random_state=0, n_jobs=2)
+    few = FlyBloomClassifier(4000, n_winners=8, encoding="none", random_state=0)
+    many = FlyBloomClassifier(100, n_winners=8, encoding="none", random_state=0, n_jobs=2)
     for model in (few, many):
         halves = clone(model).partial_fit(X[:900], y[:900]).partial_fit(X[900:], y[900:])
         assert_array_equal(model.fit(X, y).counts_, halves.counts_)
@@ -168,7 +168,7 @@ BAD = [
 def test_bad_blocks_are_refused_and_leave_the_model_as_it_was(digits, spoil, message):
     """One clear sentence; counts, classes and every other attribute stay."""
     X, y = digits
-    model = small(scaling="standard").fit(X, y)
+    model = small(encoding="standard+clip=inf").fit(X, y).like().partial_fit(X, y)  # whose encoding is fixed
     before = pickle.dumps(model)
     with pytest.raises(ValueError, match=message):
         model.partial_fit(*spoil(X, y))
@@ -220,7 +220,7 @@ def test_real_images_agree_on_any_number_of_threads(data_folder):
     """MNIST in unsigned integers, as the paper hashes it."""
     with np.load(data_folder / "mnist.npz", allow_pickle=False) as file:
         X, y = file["X_train"][:3000], file["y_train"][:3000]
-    model = FlyBloomClassifier(4000, n_connections=20, n_winners=17, signed=False, scaling="none", random_state=0)
+    model = FlyBloomClassifier(4000, n_connections=20, n_winners=17, signed=False, encoding="none", random_state=0)
     alone, together = clone(model).fit(X, y), clone(model).set_params(n_jobs=2).fit(X.astype(np.int64), y)
     assert_array_equal(alone.counts_, together.counts_)
     assert_array_equal(alone.predict(X), together.predict(X))

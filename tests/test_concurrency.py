@@ -24,7 +24,7 @@ def frequent_switches():
 
 def small():
     """A classifier for which learning a block takes about as long as scoring one."""
-    return FlyBloomClassifier(300, n_winners=16, scaling="none", random_state=0)
+    return FlyBloomClassifier(300, n_winners=16, encoding="none", random_state=0)
 
 
 def table_of(model):

@@ -33,7 +33,7 @@ def test_binary_rows_are_hashes_with_exactly_b_ones(n_features, seed, data):
     rng = np.random.RandomState(seed)
     rows, labels = datasets.make_real(60, n_features // 10, random_state=rng)
     hasher = FlyHash(
-        10.0, n_connections=n_features // 20, n_winners=n_ones, signed=False, scaling="none", random_state=rng
+        10.0, n_connections=n_features // 20, n_winners=n_ones, signed=False, encoding="none", random_state=rng
     )
     assert_array_equal(X, hasher.fit_transform(rows).toarray())
     assert_array_equal(y, labels)

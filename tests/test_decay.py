@@ -125,7 +125,7 @@ def test_a_row_left_out_is_left_out_of_the_decay_as_well(rows, class_weight):
 def test_files_keep_the_word(tmp_path):
     """A model that is loaded goes on following its counts."""
     X, y = np.random.default_rng(0).normal(size=(400, 3)), np.arange(400) % 2
-    saved = model(scaling="none", encoding="auto").fit(X, y)
+    saved = model(encoding="none").fit(X, y)
     saved.save(tmp_path / "model.fly")
     again = load(tmp_path / "model.fly")
     assert again.decay == "auto"

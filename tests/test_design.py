@@ -86,7 +86,7 @@ def test_a_step_of_the_encoding(digits, monkeypatch, tmp_path):
         assert_same_state(other, model)
         assert_array_equal(other.predict(X), model.predict(X))
     with pytest.raises(IncompatibleHashError, match="largest"):
-        model.merge(flybloom.FlyBloomClassifier(**settings).fit(2 * X, y))
+        model.like().merge(flybloom.FlyBloomClassifier(**settings).fit(2 * X, y).like())
 
 
 def test_a_read_out(digits):

@@ -30,7 +30,7 @@ from flybloom.distributed import _blocks, _inputs, _session, _worker  # noqa: E4
 def small(**parameters):
     """A small classifier."""
     return FlyBloomClassifier(
-        **{"n_components": 200, "n_winners": 8, "random_state": 0, "scaling": "standard", **parameters}
+        **{"n_components": 200, "n_winners": 8, "random_state": 0, "encoding": "standard+clip=inf", **parameters}
     )
 
 
@@ -122,7 +122,7 @@ def test_every_scheduler_takes_dataframes(scheduler, frame, tmp_path):
 def test_progress_is_shown_on_stderr_alone(scheduler, digits, capsys):
     """Results may be going to stdout."""
     X, y = digits
-    distributed.fit(small(scaling="none"), da.from_array(X, chunks=(300, 64)), y, progress=True)
+    distributed.fit(small(encoding="none"), da.from_array(X, chunks=(300, 64)), y, progress=True)
     shown = capsys.readouterr()
     assert "100% Completed" in shown.err, scheduler
     assert shown.out == ""
@@ -208,8 +208,8 @@ def test_blocks_may_be_sparse(digits, container):
     """Without scaling, as always with sparse rows."""
     X, y = digits
     blocks = da.from_array(X, chunks=(300, 64)).map_blocks(container, dtype=X.dtype, meta=container((0, 64)))
-    model = distributed.fit(small(scaling="none"), blocks, y)
-    assert_same_model(model, small(scaling="none").fit(X, y))
+    model = distributed.fit(small(encoding="none"), blocks, y)
+    assert_same_model(model, small(encoding="none").fit(X, y))
     assert_array_equal(distributed.predict(model, blocks).compute(), model.predict(X))
     with pytest.raises(ValueError, match=r"Block \d \(of 0 to 5\): Cannot center sparse"):
         distributed.fit(small(), blocks, y)
@@ -227,8 +227,8 @@ def test_blocks_that_share_a_computation_are_computed_once(digits):
     whole = np.rint(X * 16)
     blocks = da.from_array(whole, chunks=(300, 64)).map_blocks(load, dtype=X.dtype, meta=X[:0])
     shifted = blocks - blocks.min(axis=0)
-    model = distributed.fit(small(scaling="none"), shifted, y)
-    assert_same_model(model, small(scaling="none").fit(whole - whole.min(axis=0), y))
+    model = distributed.fit(small(encoding="none"), shifted, y)
+    assert_same_model(model, small(encoding="none").fit(whole - whole.min(axis=0), y))
     assert len(calls) == 6
 
 
@@ -311,7 +311,7 @@ def test_workers_are_sent_neither_connections_nor_counts(digits):
     X, y = digits
     model = small(n_components=30_000).fit(X, y)
     with model.learning() as session:
-        learned = session.learned._replace(counts=session.learned.counts.emptied())
+        learned = session.learned._replace(counts=session.learned.counts.emptied(), origin=None)
         encoder = learned.hasher.encoder
         job = _worker.Job(session.recipe, encoder, X.dtype, True, False, True, 1, learned=learned)
         assert len(pickle.dumps(job)) < 6000
@@ -360,7 +360,7 @@ BAD = [
 def test_bad_blocks_are_named_and_leave_the_model_as_it_was(digits, spoiled, message):
     """One clear sentence, and every attribute stays."""
     X, y = digits
-    model = small(scaling="none").fit(X, y)
+    model = small(encoding="none").fit(X, y)
     before = pickle.dumps(model)
     X, y, *weights = spoiled(X, y)
     with pytest.raises(ValueError, match=message):
@@ -384,11 +384,11 @@ def test_rows_must_be_what_the_collection_declares(digits):
     whole = X.astype(np.int64)
     rows = da.from_array(whole, chunks=(300, 64))
     as_floats = rows.map_blocks(lambda rows: rows.astype(float), dtype=np.int64, meta=whole[:0])
-    model = distributed.fit(small(scaling="none"), as_floats, y)
-    assert_same_model(model, small(scaling="none").fit(whole, y))
+    model = distributed.fit(small(encoding="none"), as_floats, y)
+    assert_same_model(model, small(encoding="none").fit(whole, y))
     halves = rows.map_blocks(lambda rows: rows / 2, dtype=np.int64, meta=whole[:0])
     with pytest.raises(ValueError, match=r"Block \d .*: The rows are float64, X is declared to hold int64"):
-        distributed.fit(small(scaling="none"), halves, y)
+        distributed.fit(small(encoding="none"), halves, y)
 
 
 def test_an_error_on_the_cluster_names_the_block_too(cluster, digits):

@@ -25,6 +25,7 @@ from scipy import sparse
 import flybloom
 from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash, OpenSetClassifier, load
 from flybloom.exceptions import ModelFileError
+from forgetting import after_forgetting
 from mutations import described, parts, repaired
 
 BIG = 2**53
@@ -73,7 +74,7 @@ def test_an_interrupt_leaves_counts_and_rows_that_belong_together():
     """With 2000 classes, where version 0.1.0 was torn by one signal in forty."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((2000, 4)), np.arange(2000)
-    model = FlyBloomClassifier(64, n_winners=4, scaling="none", random_state=0).fit(X, y)
+    model = FlyBloomClassifier(64, n_winners=4, encoding="none", random_state=0).fit(X, y)
     rest = pickle.dumps(model)
     model.partial_fit(X[:1], y[:1]).forget(X[:1], y[:1])  # compiled: numba itself does not bear a signal
 
@@ -109,7 +110,7 @@ def test_an_interrupt_leaves_counts_and_rows_that_belong_together():
 def test_a_training_that_fails_after_small_blocks_leaves_an_empty_model_empty(kind, rows):
     """What others see is not changed in place by a part of the rows."""
     labels = [in_turn(0, 1, 2)] if kind is FlyBloomClassifier else []
-    model = kind(400, n_winners=4, scaling="none", random_state=0).partial_fit(rows, *labels)
+    model = kind(400, n_winners=4, encoding="none", random_state=0).partial_fit(rows, *labels)
     model.forget(rows, *labels)
     n_blocks = 0
 
@@ -157,13 +158,13 @@ def test_labels_beyond_floats_stay_apart(rows, kind):
     expected = [1, 2**63, 2**63 + 1] if kind == "list" else [BIG, BIG + 1, BIG + 2]
     ignored = pytest.warns(match="column-vector") if kind == "frame" else _nothing()
     with ignored:
-        model = small(scaling="none").fit(rows, given)
+        model = small(encoding="none").fit(rows, given)
     assert model.classes_.tolist() == expected
     assert model.class_count_.tolist() == [20, 20, 20]
     if kind != "frame":
         search = FlyBloomClassifierCV([40], n_connections=[2], n_winners=[4], decay=[0.4], random_state=0)
         assert search.fit(rows, given).classes_.tolist() == expected
-        assert model.forget(rows[:30], given[:30]).class_count_.tolist() == [10, 10, 10]
+        assert after_forgetting(model, rows[:30], given[:30]).class_count_.tolist() == [10, 10, 10]
 
 
 class _nothing:  # noqa: N801 - a context
@@ -177,23 +178,23 @@ class _nothing:  # noqa: N801 - a context
 def test_labels_of_two_types_are_united_exactly(rows):
     """In partial_fit, merge, subtract, forget and scores."""
     signed, unsigned = in_turn(BIG, BIG + 1, -1), in_turn(BIG + 1, BIG + 3, BIG + 5, dtype=np.uint64)
-    a, b = small(scaling="none").fit(rows, signed), small(scaling="none").fit(rows, unsigned)
+    a, b = small(encoding="none").fit(rows, signed), small(encoding="none").fit(rows, unsigned)
     expected = [-1, BIG, BIG + 1, BIG + 3, BIG + 5]
     assert (a + b).classes_.tolist() == (b + a).classes_.tolist() == expected
-    assert small(scaling="none").fit(rows, signed).partial_fit(rows, unsigned).classes_.tolist() == expected
+    assert small(encoding="none").fit(rows, signed).partial_fit(rows, unsigned).classes_.tolist() == expected
     assert_array_equal(((a + b) - b).counts_, a.counts_)
-    assert_array_equal((a + b).forget(rows, unsigned).counts_, a.counts_)
+    assert_array_equal(after_forgetting(a + b, rows, unsigned).counts_, a.counts_)
     assert a.leave_one_out_novelty(rows[:2], signed[:2]).shape == (2, 3)
 
 
 def test_labels_that_no_type_holds_are_refused(rows):
     """And nothing changes."""
-    model = small(scaling="none").fit(rows, in_turn(2**63, 2**63 + 1, dtype=np.uint64))
+    model = small(encoding="none").fit(rows, in_turn(2**63, 2**63 + 1, dtype=np.uint64))
     for labels in (in_turn(-1, 2), in_turn(2.0**60, 1.0)):
         with pytest.raises(ValueError, match="no type holds all of them"):
             model.partial_fit(rows, labels)
         with pytest.raises(ValueError, match="no type holds all of them"):
-            model.merge(small(scaling="none").fit(rows, labels))
+            model.merge(small(encoding="none").fit(rows, labels))
     assert model.class_count_.tolist() == [30, 30]
     with pytest.raises(ValueError, match="no float is 9007199254740993"):
         small().fit(rows, [BIG + 1, BIG, 2.0] * 20)
@@ -260,7 +261,7 @@ def test_a_decay_near_zero_takes_neither_time_nor_memory(rows):
     """0.1.0 took 28 s and 4.4 GB for the first, 7.6 s and 2.2 GB a call for the second."""
     for decay, weight in ((1.2e-16, 2**28), (2e-6, 2**29), (5e-324, 2**29)):
         for class_weight in (None, {0: 1e-6, 1: 1e6}):
-            model = small(decay=decay, scaling="none", class_weight=class_weight)
+            model = small(decay=decay, encoding="none", class_weight=class_weight)
             model.fit(rows[:2], [0, 1], sample_weight=[weight, weight])
             with within(300):
                 assert np.isfinite(model.predict_proba(rows[:1])).all()
@@ -280,7 +281,7 @@ def changed_file(path, change):
 def test_max_memory_bounds_what_a_hash_may_need(tmp_path, rows):
     """A file of a few hundred bytes may say that there are 2**32 - 1 components."""
     path = tmp_path / "hash.fly"
-    FlyHash(40, n_winners=4, random_state=0, scaling="none").fit(rows).save(path)
+    FlyHash(40, n_winners=4, random_state=0, encoding="none").fit(rows).save(path)
     assert load(path, max_memory=10_000).n_components_ == 40
     with pytest.raises(ModelFileError, match="max_memory allows more"):
         load(path, max_memory=100)
@@ -307,7 +308,7 @@ def test_labels_full_of_brackets_are_no_bomb(tmp_path):
     n = 40_000
     labels = np.array([f"[{{{i},,,,,,,,,,,,,,,,,,,," for i in range(n)])
     X = np.random.default_rng(0).random((n, 3))
-    model = FlyBloomClassifier(8, n_winners=2, scaling="none", random_state=0)
+    model = FlyBloomClassifier(8, n_winners=2, encoding="none", random_state=0)
     model.fit(np.repeat(X, 3, axis=0), np.repeat(labels, 3)).save(tmp_path / "model.fly")
     assert_array_equal(load(tmp_path / "model.fly").classes_, model.classes_)
 
@@ -317,7 +318,7 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path):
     n = 400
     labels = np.array([str(i) + "x" * 50_000 for i in range(n)])
     X = np.random.default_rng(0).random((n, 3))
-    model = FlyBloomClassifier(8, n_winners=2, scaling="none", random_state=0)
+    model = FlyBloomClassifier(8, n_winners=2, encoding="none", random_state=0)
     model.fit(np.repeat(X, 3, axis=0), np.repeat(labels, 3))
     with pytest.raises(ValueError, match="Use fewer classes, shorter labels"):
         model.save(tmp_path / "model.fly")
@@ -342,14 +343,14 @@ def test_a_search_whose_best_setting_is_not_that_of_its_model_is_refused(tmp_pat
         load(tmp_path / "search.fly")
 
 
-@pytest.mark.parametrize("known", [{"a": 1}, {"announced": None}, {"announced": {}}])
-def test_rows_that_are_held_back_without_what_is_known_of_them_are_refused(tmp_path, rows, known):
+@pytest.mark.parametrize("wrong", [{"announced": {}}, {"labels": {}}, {"labels": None}, {"is_whole": 1}, {"bound": 7}])
+def test_a_sketch_that_says_what_cannot_be_is_refused(tmp_path, rows, wrong):
     """A KeyError came out."""
     path = tmp_path / "model.fly"
     small().partial_fit(rows, in_turn(0, 1, 2), classes=[0, 1, 2]).save(path)
     assert load(path).classes_.tolist() == [0, 1, 2]
-    changed_file(path, lambda description: description["held"].update(known=known))
-    with pytest.raises(ModelFileError, match="labels of rows that are held back are wrong"):
+    changed_file(path, lambda description: description["sketch"].update(wrong))
+    with pytest.raises(ModelFileError, match="is damaged"):
         load(path)
 
 
@@ -370,7 +371,7 @@ def test_a_rejected_label_that_is_that_of_a_class_is_refused(tmp_path, rows, unk
 def test_a_process_that_is_forked_while_a_thread_learns_learns_on(rows):
     """The child of 0.1.0 waited for ever, 30 times of 30."""
     labels = in_turn(0, 1, 2)
-    model = small(scaling="none").fit(rows, labels)
+    model = small(encoding="none").fit(rows, labels)
     done = Event()
 
     def learn():
@@ -461,7 +462,7 @@ assert table.sum() == 2
 def test_65536_features_without_signs_are_all_reached():
     """The last number that 16 bits hold is 65 535."""
     X = np.random.default_rng(0).random((4, 65_536)).astype(np.float32)
-    model = FlyBloomClassifier(3000, n_winners=4, n_connections=60, signed=False, scaling="none", random_state=0)
+    model = FlyBloomClassifier(3000, n_winners=4, n_connections=60, signed=False, encoding="none", random_state=0)
     model.fit(X, [0, 1, 0, 1])
     assert model.connections_.max() == 65_535
     assert model.explain(X[:1]).shape == (1, 65_536)
@@ -470,12 +471,12 @@ def test_65536_features_without_signs_are_all_reached():
 
 def test_as_many_rows_as_can_be_counted_can_be_saved(tmp_path, rows):
     """And no more can be learned or merged."""
-    model = small(scaling="none").fit(rows[:2], [0, 1], sample_weight=[2**29, 2**29])
+    model = small(encoding="none").fit(rows[:2], [0, 1], sample_weight=[2**29, 2**29])
     while model.class_count_[0] < 2**62:
         model = model + model
     model.save(tmp_path / "model.fly")
     assert load(tmp_path / "model.fly").class_count_.tolist() == [2**62, 2**62]
-    one = small(scaling="none").fit(rows[:2], [0, 1])
+    one = small(encoding="none").fit(rows[:2], [0, 1])
     for more in (lambda: model.partial_fit(rows[:1], [0]), lambda: model.merge(one), lambda: model + one):
         with pytest.raises(ValueError, match="cannot be counted"):
             more()
@@ -495,7 +496,7 @@ def test_wide_sparse_integers_stay_sparse():
     n, d = 50, 3_000_000
     indices = np.random.default_rng(0).integers(0, d, n * 4).astype(np.int32)
     X = sparse.csr_matrix((np.full(n * 4, 2**40), indices, np.arange(0, n * 4 + 1, 4)), shape=(n, d))
-    model = FlyBloomClassifier(64, n_winners=4, n_connections=10, scaling="none", random_state=0)
+    model = FlyBloomClassifier(64, n_winners=4, n_connections=10, encoding="none", random_state=0)
     with within(400):
         model.fit(X, np.arange(n) % 2).predict(X)
 
@@ -510,7 +511,7 @@ def test_wide_sparse_integers_stay_sparse():
 )
 def test_sparse_rows_that_point_outside_are_refused(rows, damage, match):
     """Instead of read out of bounds."""
-    model = small(scaling="none").fit(sparse.csr_matrix(rows), in_turn(0, 1, 2))
+    model = small(encoding="none").fit(sparse.csr_matrix(rows), in_turn(0, 1, 2))
     X = sparse.csr_matrix((np.ones(3), np.array([0, 4, 2], np.int32), np.array([0, 1, 2, 3], np.int32)), shape=(3, 5))
     damage(X)
     for call in (model.predict, lambda X: model.partial_fit(X, [0, 1, 2])):

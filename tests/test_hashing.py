@@ -89,14 +89,14 @@ def test_sparse_rows_cannot_be_centred(digits):
     X = sparse.csr_matrix(digits[0])
     for scaling in ("center", "standard"):
         with pytest.raises(ValueError, match="Cannot center sparse matrices"):
-            FlyHash(scaling=scaling).fit(X)
+            FlyHash(encoding=scaling).fit(X)
 
 
 @pytest.mark.parametrize("estimator", [FlyHash, FlyBloomClassifier, FlyBloomNovelty])
 def test_what_was_centred_stays_centred(digits, estimator):
     """A scaling that is set after fit is one for the next fit; until then sparse rows are refused in words."""
     X, y = digits
-    model = estimator(50, random_state=0).fit(X, y).set_params(scaling="none")
+    model = estimator(50, random_state=0).fit(X, y).set_params(encoding="none")
     ask = model.winners if estimator is FlyHash else model.predict
     with pytest.raises(ValueError, match="Cannot center sparse matrices"):
         ask(sparse.csr_matrix(X))
@@ -118,7 +118,7 @@ def test_huge_values_are_standardised(rng):
 def test_duplicate_entries_are_added_up():
     """A CSR matrix that names an element twice means their sum, and is left as it was."""
     twice = sparse.csr_matrix((np.array([1.0, 2.0, 5.0]), np.array([4, 4, 1]), np.array([0, 3])), shape=(1, 400))
-    hasher = FlyHash(60, n_connections=20, n_winners=9, scaling="none", random_state=0).fit(twice.toarray())
+    hasher = FlyHash(60, n_connections=20, n_winners=9, encoding="none", random_state=0).fit(twice.toarray())
     assert_array_equal(hasher.winners(twice), hasher.winners(twice.toarray()))
     assert twice.nnz == 3
 

@@ -42,7 +42,7 @@ def test_mnist_pairs_are_those_of_the_paper(data_folder):
     with np.load(data_folder / "mnist.npz", allow_pickle=False) as file:
         X, y = file["X_train"][:10000], file["y_train"][:10000]
     model = FlyBloomClassifier(
-        40000, n_connections=20, n_winners=26, decay=0.49, signed=False, scaling="none", random_state=0
+        40000, n_connections=20, n_winners=26, decay=0.49, signed=False, encoding="none", random_state=0
     ).fit(X, y)
     assert {(a, b) for a, b, _ in model.most_similar_classes(2)} == {(4, 9), (7, 9)}
 

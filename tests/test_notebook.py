@@ -76,11 +76,11 @@ def test_what_is_shown_is_escaped_and_can_be_switched_off(digits):
         assert "text/html" not in model._repr_mimebundle_()
 
 
-def test_rows_that_are_held_back_are_told_of(digits):
-    """Before an encoding is fixed, rows are known but not counted for good."""
+def test_rows_of_the_sketch_are_told_of(digits):
+    """Who shares a notebook may want to know."""
     X, y = digits
     page = FlyBloomClassifier(512, random_state=0).partial_fit(X[:50], y[:50])._repr_html_()
-    assert "50 of them held back" in page
+    assert "50 rows, from which the encoding was derived" in page
 
 
 def test_bytes_in_words():

@@ -50,7 +50,7 @@ def described(path):
 @given(labelled_rows(), st.sampled_from(["none", "center", "standard"]), st.booleans())
 def test_a_model_seen_through_a_file_is_the_same(tmp_path_factory, rows, scaling, signed):
     """Everything learned, every parameter, every score; and it learns on alike."""
-    model = FlyBloomClassifier(48, n_winners=6, scaling=scaling, signed=signed, random_state=3).fit(*rows)
+    model = FlyBloomClassifier(48, n_winners=6, encoding=scaling, signed=signed, random_state=3).fit(*rows)
     again = through_a_file(model, tmp_path_factory.mktemp("files"))
     assert again.get_params() == model.get_params()
     assert vars(again).keys() - {"_sharing"} == vars(model).keys() - {"_sharing"}
@@ -167,10 +167,11 @@ def test_every_format_has_a_file():
         (3, "FlyBloomClassifier"),
         (4, "FlyBloomClassifier"),
         (5, "FrozenClassifier"),
+        (6, "FlyBloomClassifier"),
     }
 
 
-@pytest.mark.parametrize(("field", "known"), [("format", 5), ("hash_version", 2)])
+@pytest.mark.parametrize(("field", "known"), [("format", 6), ("hash_version", 2)])
 def test_files_of_a_later_format_say_what_to_do(tmp_path, digits, field, known):
     """Upgrade."""
     small().fit(*digits).save(tmp_path / "model.fly")

@@ -171,14 +171,6 @@ def test_labels_and_encoding_must_be_known_beforehand(digits):
         fitted.release(1.0, public="encoding")
 
 
-def test_rows_that_are_held_back_are_never_released(digits):
-    """Not even with an encoding that is no secret."""
-    X, y = digits
-    young = FlyBloomClassifier(64, random_state=0).partial_fit(X[:50], y[:50])
-    with pytest.raises(PrivacyError, match="still holds back its first rows"):
-        young.release(1.0, public=["encoding", "classes"])
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

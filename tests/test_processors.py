@@ -12,6 +12,7 @@ import pytest
 
 from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash
 from flybloom.core._kernels import _float_register
+from forgetting import after_forgetting
 
 ROWS = {scale: np.random.default_rng(0).standard_normal((120, 12)) * scale for scale in (1e-40, 1e-306, 1.0)}
 LABELS = np.arange(120) % 3
@@ -29,11 +30,15 @@ def answers():
     found = []
     for (scale, X), scaling in zip(ROWS.items(), ("none", "standard", "standard"), strict=True):
         for n_jobs in (None, 2):
-            settings = {"n_winners": 8, "random_state": 0, "scaling": scaling, "n_jobs": n_jobs}
+            settings = {"n_winners": 8, "random_state": 0, "encoding": scaling, "n_jobs": n_jobs}
             model = FlyBloomClassifier(200, decay=0.5, **settings).fit(X, LABELS, sample_weight=np.full(120, 60))
             found += [model.counts_, model.novelty(X), model.predict(X), model.filters_, model.class_similarity()]
             found += [model.explain(X[:3]), model.leave_one_out_novelty(X, LABELS), model.decision_function(X[:1])]
-            found += [model.partial_fit(X, LABELS).forget(X[:9], LABELS[:9]).counts_, model.center_, model.scale_]
+            found += [
+                after_forgetting(model.partial_fit(X, LABELS), X[:9], LABELS[:9]).counts_,
+                model.center_,
+                model.scale_,
+            ]
             found += [FlyHash(200, **settings).fit(X).transform(X).toarray()]
             found += [FlyBloomNovelty(200, **settings).fit(X).novelty(X)]
         if scale == 1.0:
@@ -46,7 +51,7 @@ def digest():
     """What a classifier says as a few letters: few kernels, because each processor compiles them anew."""
     digest = hashlib.sha256()
     for scaling in ("none", "standard"):
-        model = FlyBloomClassifier(200, n_winners=8, random_state=0, scaling=scaling).fit(ROWS[1.0], LABELS)
+        model = FlyBloomClassifier(200, n_winners=8, random_state=0, encoding=scaling).fit(ROWS[1.0], LABELS)
         for array in (model.counts_, model.novelty(ROWS[1.0]), model.predict(ROWS[1.0])):
             digest.update(np.ascontiguousarray(array))
     return digest.hexdigest()

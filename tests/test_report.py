@@ -212,7 +212,7 @@ def test_pairs_of_many_classes_are_those_most_often_mistaken(many):
 def test_blocks_change_nothing(many, monkeypatch):
     """Neither those of rows nor those of classes; sparse rows of any format can be cut."""
     model, X, y = many
-    model = FlyBloomClassifier(512, n_winners=8, scaling="none", random_state=0).fit(X, y)
+    model = FlyBloomClassifier(512, n_winners=8, encoding="none", random_state=0).fit(X, y)
     whole = facts(model, sparse.csr_matrix(X), y)
     monkeypatch.setattr("flybloom.report.answers.VALUES_AT_ONCE", 250 * 30)
     monkeypatch.setattr("flybloom.report.class_filters.VALUES_AT_ONCE", 512 * 7)
@@ -237,7 +237,7 @@ def test_fewer_mistakes_than_pairs_are_filled_with_the_most_similar(many):
 def test_sparse_rows_and_one_class_are_reported(digits):
     """No row is mistaken, and nothing divides by zero."""
     X, y = digits
-    model = FlyBloomClassifier(256, n_winners=8, scaling="none", random_state=0).partial_fit(X[y == 3], y[y == 3])
+    model = FlyBloomClassifier(256, n_winners=8, encoding="none", random_state=0).partial_fit(X[y == 3], y[y == 3])
     found = facts(model, sparse.csr_matrix(X[y == 3]), y[y == 3])
     assert found["scores"]["accuracy"] == 1
     assert found["pairs"] == []

@@ -52,7 +52,7 @@ def test_row_by_row_is_partial_fit(kind, digits):
     for begin in range(0, 200, 70):
         many.learn_many(frame[begin : begin + 70], pandas.Series(y[begin : begin + 70]))
     wide.learn_many(frame, pandas.Series(y))
-    alone = kind(**SMALL, warm_up=100).partial_fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
+    alone = kind(**SMALL).partial_fit(X[:100], y[:100]).partial_fit(X[100:], y[100:])
     for model in (one, many, wide, pickle.loads(pickle.dumps(one))):  # noqa: S301
         assert_array_equal(model._learner.counts_, alone.counts_)
         assert [model.predict_one(row) for row in as_rows(X[:20])] == alone.predict(X[:20]).tolist()

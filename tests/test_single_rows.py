@@ -101,7 +101,7 @@ def test_few_labels_are_checked_as_all_others(labels, monkeypatch):
 def test_text_of_any_width_is_found_among_the_classes(model, digits, labels):
     """Classes and their type do not depend on which labels came first, nor on how wide their arrays were."""
     X = digits[0][:2]
-    first, second = (model.__class__(200, n_winners=8, scaling="none", random_state=0) for _ in range(2))
+    first, second = (model.__class__(200, n_winners=8, encoding="none", random_state=0) for _ in range(2))
     first.partial_fit(X, np.array(["a", "c"])).partial_fit(X, np.array(labels)).partial_fit(X, np.array(["a", "a"]))
     second.partial_fit(X, np.array(["a", "a"])).partial_fit(X, np.array(labels)).partial_fit(X, np.array(["a", "c"]))
     assert first.classes_.dtype == second.classes_.dtype

@@ -19,7 +19,7 @@ from flybloom.exceptions import SourceError
 from test_blocks import gathered
 
 N = 300
-MODEL = FlyBloomClassifier(200, n_winners=8, scaling="none", random_state=0)
+MODEL = FlyBloomClassifier(200, n_winners=8, encoding="none", random_state=0)
 
 
 @pytest.fixture(autouse=True)

@@ -141,7 +141,7 @@ def test_agreement_with_the_neighbour_at_the_demanded_sizes():
     for seed in range(10):
         model = FlyBloomClassifier(
             sizes.n_components, n_connections=sizes.n_connections, n_winners=sizes.n_winners, decay=1.0, signed=False,
-            scaling="none", random_state=seed,
+            encoding="none", random_state=seed,
         )  # fmt: skip
         assert model.fit(X, y).predict(x[None]) == ["near"]
 

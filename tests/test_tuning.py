@@ -29,7 +29,7 @@ from flybloom.estimators.tuning.results import best_settings
 from flybloom.estimators.tuning.search import in_order
 
 SMALL = {"n_components": [64, 200], "n_connections": [4], "n_winners": [4, 8], "decay": [0.2, 1.0], "random_state": 0}
-SMALL["scaling"] = "standard"  # the same for all folds
+SMALL["encoding"] = "standard+clip=inf"  # the same for all folds
 
 
 def small(**parameters):
@@ -63,8 +63,8 @@ def test_single_values_need_no_list(some):
 @pytest.mark.parametrize("cv", [3, KFold(4), StratifiedKFold(3, shuffle=True, random_state=1)])
 def test_held_out_outputs_are_those_of_cross_val_predict(some, cv):
     """Novelties as a decision, and probabilities at the temperature that was found."""
-    search = small(scaling="none", cv=cv).fit(*some)
-    model = FlyBloomClassifier(**search.best_params_, scaling="none", random_state=0, temperature=search.temperature_)
+    search = small(encoding="none", cv=cv).fit(*some)
+    model = FlyBloomClassifier(**search.best_params_, encoding="none", random_state=0, temperature=search.temperature_)
     assert_array_equal(search.oof_decision_, cross_val_predict(model, *some, cv=cv, method="decision_function"))
     assert_array_equal(search.oof_predict_proba_, cross_val_predict(model, *some, cv=cv, method="predict_proba"))
 
@@ -72,15 +72,15 @@ def test_held_out_outputs_are_those_of_cross_val_predict(some, cv):
 def test_held_out_decisions_of_two_classes_are_one_column(some):
     """As decision_function gives them."""
     X, y = some
-    search = small(scaling="none", cv=3).fit(X, y > 4)
-    model = FlyBloomClassifier(**search.best_params_, scaling="none", random_state=0)
+    search = small(encoding="none", cv=3).fit(X, y > 4)
+    model = FlyBloomClassifier(**search.best_params_, encoding="none", random_state=0)
     assert_array_equal(search.oof_decision_, cross_val_predict(model, X, y > 4, cv=3, method="decision_function"))
 
 
 def test_rows_that_are_tested_twice_get_the_mean_and_never_tested_ones_nan(some):
     """Repeated folds, and splits in time."""
     X, y = some
-    one_setting = {"n_components": 64, "n_winners": 4, "decay": 0.2, "scaling": "none"}
+    one_setting = {"n_components": 64, "n_winners": 4, "decay": 0.2, "encoding": "none"}
     repeated = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
     search = small(**one_setting, cv=repeated).fit(X, y)
     each = [small(**one_setting, cv=[split]).fit(X, y).oof_novelty_ for split in repeated.split(X, y)]
@@ -154,7 +154,7 @@ def test_sparse_rows_equal_dense_rows():
     rng = np.random.default_rng(0)
     X = sparse.random(200, 900, density=0.01, random_state=0, format="csr")
     y = rng.integers(0, 3, 200)
-    dense, from_sparse = (small(scaling="none").fit(rows, y) for rows in (X.toarray(), X))
+    dense, from_sparse = (small(encoding="none").fit(rows, y) for rows in (X.toarray(), X))
     assert_array_equal(dense.cv_results_["mean_test_score"], from_sparse.cv_results_["mean_test_score"])
     assert_array_equal(dense.best_estimator_.counts_, from_sparse.best_estimator_.counts_)
 
@@ -162,11 +162,11 @@ def test_sparse_rows_equal_dense_rows():
 def test_the_best_model_learns_on(some):
     """It is an ordinary classifier, and can be pickled without the search."""
     X, y = some
-    search = small(scaling="none").fit(X[:200], y[:200])
+    search = small(encoding="none").fit(X[:200], y[:200])
     model = pickle.loads(pickle.dumps(search.best_estimator_))  # noqa: S301
     assert type(model) is FlyBloomClassifier
     model.partial_fit(X[200:], y[200:])
-    whole = FlyBloomClassifier(**search.best_params_, scaling="none", random_state=0).fit(X, y)
+    whole = FlyBloomClassifier(**search.best_params_, encoding="none", random_state=0).fit(X, y)
     assert_array_equal(model.counts_, whole.counts_)
 
 

@@ -12,6 +12,7 @@ from flybloom import BestWindow, FlyBloomClassifier, FlyBloomClassifierCV, FlyRi
 from flybloom.core.files.receipt import Receipt, verify
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from flybloom.federated.vectors import counts_to_vector, model_of_vector, untaught
+from forgetting import after_forgetting
 
 CLASSIFIERS = (FlyBloomClassifier, FlyRidgeClassifier)
 
@@ -67,7 +68,7 @@ def test_a_class_of_weight_zero_was_never_learned(estimator, encoding, digits):
     np.testing.assert_array_equal(model.predict_proba(X), never.predict_proba(X))
     blocks = model.like().partial_fit(X[:100], y[:100], sample_weight=is_kept[:100])
     blocks.partial_fit(X[100:], y[100:], sample_weight=is_kept[100:])
-    blocks.partial_fit(X, y).forget(X, y).forget(X, np.where(is_kept, y, 99), sample_weight=y == 1)
+    after_forgetting(blocks.partial_fit(X, y), X, y).forget(X, np.where(is_kept, y, 99), sample_weight=y == 1)
     left = model.like().partial_fit(X, y, sample_weight=is_kept & (y != 1))
     assert left.classes_.tolist() == blocks.classes_.tolist() == [0, 2]
     np.testing.assert_array_equal(left.counts_, blocks.counts_)
@@ -77,7 +78,7 @@ def test_a_class_of_weight_zero_was_never_learned(estimator, encoding, digits):
 def test_the_unit_stays_with_the_model(estimator, weighted, tmp_path):
     """In files, pickles, copies, and while the first rows are held back; later rows are counted in it."""
     X, y, w = weighted
-    model = small(estimator, warm_up=400).partial_fit(X[:100], y[:100], sample_weight=w[:100])
+    model = small(estimator).partial_fit(X[:100], y[:100], sample_weight=w[:100])
     for part in (slice(100, 300), slice(300, 600)):
         model.save(tmp_path / "model.fly")
         model = pickle.loads(pickle.dumps(flybloom.load(tmp_path / "model.fly")))  # noqa: S301

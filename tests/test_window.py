@@ -10,6 +10,7 @@ from numpy.testing import assert_array_equal
 import flybloom
 from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier, SlidingWindow
 from flybloom.core.counts.generations import N_GENERATIONS
+from flybloom.estimators import stream_follower
 from flybloom.exceptions import ModelFileError, NeverLearnedError
 from laws.kinds import assert_same_state
 
@@ -98,10 +99,11 @@ def test_half_lives_score_in_their_own_unit(digits):
 
 
 @pytest.mark.parametrize("n_rows", [50, 1000])
-def test_the_first_rows_fix_the_hash_and_the_window_slides_on(rows, n_rows):
+def test_the_first_rows_fix_the_hash_and_the_window_slides_on(rows, n_rows, monkeypatch):
     """Until then all rows are known; afterwards the window is that of a model that hashes alike."""
     X, y, _ = rows
-    window = SlidingWindow(FlyBloomClassifier(**SMALL, warm_up=120), n_rows=n_rows)
+    monkeypatch.setattr(stream_follower, "FIRST_ROWS", 120)
+    window = SlidingWindow(FlyBloomClassifier(**SMALL), n_rows=n_rows)
     for begin in range(0, 300, 10):
         window.partial_fit(X[begin : begin + 10], y[begin : begin + 10])
         if begin == 100:
@@ -125,7 +127,7 @@ def test_the_first_rows_fix_the_hash_and_the_window_slides_on(rows, n_rows):
 def test_files_pickles_and_copies_slide_on(kind, rows, limit, n, tmp_path):
     """Before and after the hash is fixed; the original stays as it was."""
     X, y, _ = rows
-    window = SlidingWindow(kind(**SMALL, warm_up=100), **limit).partial_fit(X[:50], y[:50])
+    window = SlidingWindow(kind(**SMALL), **limit).partial_fit(X[:50], y[:50])
     window.partial_fit(X[50:n], y[50:n])
     window.save(tmp_path / "w.fly")
     again = [flybloom.load(tmp_path / "w.fly", SlidingWindow), pickle.loads(pickle.dumps(window)), copy(window)]  # noqa: S301

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from flybloom._internal.typing import Array
+from flybloom.core.algebra import Forgotten
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.files.registry import register
 from flybloom.estimators.counting import CountingEstimator
@@ -28,20 +29,19 @@ class HourModel(CountingEstimator):
 
     counts_type = HourCounts
 
-    def __init__(self, n_components=48, *, n_connections="auto", n_winners=6, signed=True, scaling="none",
+    def __init__(self, n_components=48, *, n_connections="auto", n_winners=6, signed=True, encoding="none",
                  random_state=None, n_jobs=None):  # fmt: skip
         self.n_components, self.n_connections, self.n_winners = n_components, n_connections, n_winners
-        self.signed, self.scaling, self.random_state, self.n_jobs = signed, scaling, random_state, n_jobs
+        self.signed, self.encoding, self.random_state, self.n_jobs = signed, encoding, random_state, n_jobs
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count rows that were met at the hours `y`."""
         self.learn_rows(X, y, sample_weight)
         return self
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
         """Take them away again."""
-        self._forget(X, y, sample_weight)
-        return self
+        return self._forget(X, y, sample_weight)
 
     def predict(self, X: Any) -> Array:
         """Return the hour in which the winners of each row won most often."""

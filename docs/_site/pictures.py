@@ -68,7 +68,8 @@ def draw_counts() -> None:
     first = small_model().fit(rows[:half], labels[:half])
     second = copy(first - first).partial_fit(rows[half:], labels[half:])
     whole = first + second
-    without = copy(whole).forget(rows[labels == 1], labels[labels == 1])
+    without = copy(whole)
+    without.forget(rows[labels == 1], labels[labels == 1])
     display = CountsDisplay.from_estimators(
         {
             f"learned from {half} rows": first,

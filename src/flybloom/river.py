@@ -198,7 +198,6 @@ class FlyClassifier(base.MiniBatchClassifier):
         if not keys:
             return keys, None
         model = clone(FlyBloomClassifier(4096, random_state=0) if self.model is None else self.model)
-        model.set_params(**{"model__warm_up" if isinstance(model, StreamFollower) else "warm_up": 0})
         X = np.concatenate([self._row(row, keys) for row, _ in rows])
         return keys, model.partial_fit(X, np.array([label for _, label in rows]))
 

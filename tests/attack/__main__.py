@@ -13,7 +13,18 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from attack import bombs, brute_force, files, graphs, guided, interrupts, parties, processes, sameness  # noqa: F401 - each adds its promises
+from attack import (  # noqa: F401 - each adds its promises
+    bombs,
+    brute_force,
+    files,
+    graphs,
+    guided,
+    interrupts,
+    parties,
+    processes,
+    sameness,
+    whole_models,
+)
 from attack.promises import PROMISES, Outcome, attack
 
 MOST_SHOWN = 5

@@ -45,10 +45,10 @@ def drawn(rng: np.random.Generator) -> tuple[Any, Any, dict[str, Any]]:
 def classify(_nothing: None, rng: np.random.Generator) -> str:
     """Without scaling and with it, dense and sparse, in one block or several."""
     X, y, settings = drawn(rng)
-    scaling = str(rng.choice(["none", "standard"]))
+    scaling = str(rng.choice(["none", "standard+clip=inf"]))
     decay = float(rng.choice([1.0, 0.4, 0.1, 1e-6]))
     rows = sparse.csr_matrix(X) if scaling == "none" and X.dtype != np.float16 and rng.random() < 0.3 else X
-    model = FlyBloomClassifier(**settings, decay=decay, scaling=scaling)
+    model = FlyBloomClassifier(**settings, decay=decay, encoding=scaling)
     if scaling == "none" and rng.random() < 0.5:
         cut = int(rng.integers(1, len(y)))
         model.partial_fit(rows[:cut], y[:cut]).partial_fit(rows[cut:], y[cut:])
@@ -74,8 +74,8 @@ def forget(_nothing: None, rng: np.random.Generator) -> None:
     kept = kept if kept.size else np.array([0])
     gone = rng.permutation(np.setdiff1d(np.arange(len(y)), kept))
     for kind, labels in ((FlyBloomClassifier, y), (FlyBloomNovelty, None)):
-        model = kind(**settings, scaling="none")
-        never = kind(**settings, scaling="none")
+        model = kind(**settings, encoding="none")
+        never = kind(**settings, encoding="none")
         order = rng.permutation(len(y))
         for block in np.array_split(order, int(rng.integers(1, 5))):
             if block.size:

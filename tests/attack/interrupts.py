@@ -54,8 +54,8 @@ def cases(folder: Path) -> list[Case]:
     X, y = rng.standard_normal((300, 8)), np.arange(300) % N_CLASSES
     found = []
     for kind in KINDS:
-        learned = kind.model(scaling="none").partial_fit(X[:120], **kind.labels(y[:120]))
-        other = kind.model(scaling="none").partial_fit(X[120:], **kind.labels(y[120:]))
+        learned = kind.model(encoding="none").partial_fit(X[:120], **kind.labels(y[:120]))
+        other = kind.model(encoding="none").partial_fit(X[120:], **kind.labels(y[120:]))
 
         def labels(rows: slice, kind: Kind = kind) -> dict[str, Any]:
             return kind.labels(y[rows])
@@ -187,7 +187,7 @@ def large_model(folder: Path) -> tuple[Any, Any, Any, Path]:
     """One whose table takes 32 MB, so that memory is what it lacks first."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((400, 6)), np.arange(400) % 200
-    model = flybloom.FlyBloomClassifier(40_000, n_winners=16, scaling="none", random_state=0)
+    model = flybloom.FlyBloomClassifier(40_000, n_winners=16, encoding="none", random_state=0)
     model.fit(X, y).partial_fit(X[:1], y[:1]).forget(X[:1], y[:1])
     model.save(folder / "model.fly")
     return pickle.dumps(model), X, y, folder / "model.fly"

@@ -59,7 +59,7 @@ def sources(folder: Path) -> dict[str, Any]:
 
 def work(data: Path, scaling: str, output: Path, saved: Path | None) -> None:
     """Train, going on from a checkpoint if there is one, and save the model."""
-    model = FlyBloomClassifier(1024, scaling=scaling, random_state=0)
+    model = FlyBloomClassifier(1024, encoding=scaling, random_state=0)
     options: dict[str, Any] = {}
     if saved is not None:
         options = {"checkpoint": saved, "checkpoint_rows": 1024, "resume": True}
@@ -100,7 +100,7 @@ def small_model(_folder: Path) -> Any:
     """A model, and rows to learn."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((200, 8)), np.arange(200) % 5
-    model = FlyBloomClassifier(300, n_winners=8, scaling="none", random_state=0).fit(X, y)
+    model = FlyBloomClassifier(300, n_winners=8, encoding="none", random_state=0).fit(X, y)
     model.partial_fit(X[:1], y[:1])
     return model, X, y
 

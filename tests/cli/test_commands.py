@@ -151,14 +151,14 @@ def test_train_can_be_resumed(data, model, tmp_path):
     ("options", "named"),
     [
         (["--components", "77"], "--components"),
-        (["--seed", "5", "--scaling", "none"], "--scaling, --seed"),
+        (["--seed", "5", "--encoding", "none"], "--encoding, --seed"),
         (["--winners", "5", "--connections", "9"], "--connections, --winners"),
         (["--unsigned"], "--unsigned"),
     ],
 )
 def test_what_like_fixes_cannot_be_given_beside_it(data, model, tmp_path, options, named):
     """Rather than being ignored; what only matters when scoring is taken."""
-    like = ["train", data, "-t", "label", "-o", tmp_path / "new.fly", "--like", model]
+    like = ["train", data, "-t", "label", "-o", tmp_path / "new.fly", "--encoding-from", model]
     assert named in run(*like, *options, code=2, env={"COLUMNS": "300"})
     assert not (tmp_path / "new.fly").exists()
     run(*like, "--decay", "0.9", "--readout", "bayes")
@@ -206,7 +206,8 @@ def test_learn_forget_and_merge_change_files_as_the_library_does(frame, data, mo
     frame[:300].to_csv(tmp_path / "part.csv", index=False)
     run("train", tmp_path / "part.csv", "-t", "label", "-o", tmp_path / "part.fly", "--like", model)
     run("merge", tmp_path / "once.fly", tmp_path / "part.fly", "-o", tmp_path / "more.fly")
-    expected = fitted(frame).partial_fit(frame[:300].drop(columns="label"), frame["label"][:300])
+    once = fitted(frame)
+    expected = once + once.like().partial_fit(frame[:300].drop(columns="label"), frame["label"][:300])
     assert_same_model(flybloom.load(tmp_path / "more.fly"), expected)
 
 
@@ -347,7 +348,7 @@ def test_a_cluster_reads_what_is_read_without_one(tmp_path, rng):
     labelled[90:].to_csv(tmp_path / "data" / "2.csv", index=False, sep=";")
     labelled.to_csv(tmp_path / "data" / "_old.csv", index=False)
     (tmp_path / "data" / "notes.txt").write_text("nothing")
-    command = ["train", tmp_path / "data", "-t", "label", *SIZES, "--scaling", "none"]
+    command = ["train", tmp_path / "data", "-t", "label", *SIZES, "--encoding", "none"]
     run(*command, "-o", tmp_path / "alone.fly")
     run(*command, "-o", tmp_path / "cluster.fly", "--cluster", "local")
     assert (tmp_path / "cluster.fly").read_bytes() == (tmp_path / "alone.fly").read_bytes()
@@ -379,7 +380,7 @@ def test_failures_end_with_their_codes(data, model, tmp_path, frame):
         (5, "Cannot forget 1797 rows of class 3", ["forget", model, tmp_path / "threes.csv", "-t", "label"]),
         (4, "There is no model file", ["inspect", tmp_path / "none.fly"]),
         (2, "Invalid value for '--decay'", ["train", data, "-t", "label", "-o", other, "--decay", "7"]),
-        (2, "Invalid value for '--scaling'", ["train", data, "-t", "label", "-o", other, "--scaling", "minmax"]),
+        (2, "Invalid value for '--readout'", ["train", data, "-t", "label", "-o", other, "--readout", "tea"]),
         (2, "'balanced'", ["train", data, "-t", "label", "-o", other, "--class-weight", "x"]),
         (3, "words.csv, rows 0-1796: The labels in y are", ["evaluate", model, tmp_path / "words.csv", "-t", "label"]),
         (2, "Missing option", ["train", data]),

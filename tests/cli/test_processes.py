@@ -71,7 +71,7 @@ def test_progress_is_shown_on_terminals_and_only_on_stderr(data, tmp_path):
         printed = process.stdout.read().decode()
     os.close(ours)
     assert process.returncode == 0
-    assert b"scaling" in shown
+    assert b"sketching" in shown
     assert b"learning" in shown
     assert b"rows/s" in shown
     assert printed.splitlines()[1] == "classes          10"

@@ -92,7 +92,8 @@ def test_a_weight_is_forgotten_as_so_many_copies(rows, data):
     n = len(rows.y)
     weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
     weights[0] += 1
-    model = classifier().partial_fit(*rows, sample_weight=np.full(n, 5)).forget(*rows, sample_weight=weights)
+    model = classifier().partial_fit(*rows, sample_weight=np.full(n, 5))
+    model.forget(*rows, sample_weight=weights)
     assert_same_model(model, classifier().partial_fit(*rows, sample_weight=5 - weights))
 
 

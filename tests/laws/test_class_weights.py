@@ -8,10 +8,11 @@ from sklearn.model_selection import LeaveOneOut
 
 import reference
 from flybloom import FlyBloomClassifier
+from forgetting import after_forgetting
 from laws.strategies import labelled_rows
 from laws.test_tuning import GRID, SCORES, assert_same_model, assert_same_search, really_fitted, splits, subtracted
 
-SIZES = {"n_components": 48, "n_winners": 6, "random_state": 3, "scaling": "none"}
+SIZES = {"n_components": 48, "n_winners": 6, "random_state": 3, "encoding": "none"}
 DECAYS = st.floats(0.01, 1.0)
 
 
@@ -98,7 +99,7 @@ def test_order_and_blocks_and_threads_change_nothing(data, rows, class_weight):
 def test_forgotten_rows_do_not_weigh(rows, class_weight, data):
     """Nor do classes that are expected and have no rows yet."""
     n = data.draw(st.integers(1, len(rows.y) - 1))
-    model = classifier(class_weight=class_weight).fit(*rows).forget(rows.X[:n], rows.y[:n])
+    model = after_forgetting(classifier(class_weight=class_weight).fit(*rows), rows.X[:n], rows.y[:n])
     never = classifier(class_weight=class_weight).partial_fit(rows.X[n:], rows.y[n:])
     assert_array_equal(model.novelty(rows.X), never.novelty(rows.X))
     expecting = classifier(class_weight=class_weight).partial_fit(rows.X[n:], rows.y[n:], classes=[0, 1, 2, 3])
@@ -156,7 +157,7 @@ def test_a_search_that_leaves_one_out_really_does(rows, class_weight):
     assert fast.best_params_ == slow.best_params_
     for i in range(len(rows.y)):
         rest = np.arange(len(rows.y)) != i
-        model = FlyBloomClassifier(**fast.best_params_, scaling="none", random_state=5, class_weight=class_weight)
+        model = FlyBloomClassifier(**fast.best_params_, encoding="none", random_state=5, class_weight=class_weight)
         model.fit(rows.X[rest], rows.y[rest])
         is_known = np.isin(fast.classes_, model.classes_)
         assert_array_equal(fast.oof_novelty_[i, is_known], model.novelty(rows.X[i : i + 1])[0])

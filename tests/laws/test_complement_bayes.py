@@ -14,6 +14,7 @@ from flybloom import FlyBloomClassifier
 from flybloom._internal.elementary import logarithm
 from flybloom.core.readout.complement_bayes import Bayes, weights_of
 from flybloom.core.readout.linear import choose
+from forgetting import after_forgetting
 from laws.strategies import block_cuts, labelled_rows
 
 SIZES = {"n_components": 48, "n_winners": 6, "random_state": 3}
@@ -85,7 +86,7 @@ def test_scores_follow_from_counts_alone(data, rows):
     truth = whole.decision_function(rows.X)
     order = np.array(data.draw(st.permutations(range(len(rows.y)))))
     parts = [classifier(n_jobs=2).partial_fit(rows.X[b], rows.y[b]) for b in data.draw(block_cuts(len(rows.y)))]
-    both = classifier().fit(np.vstack([rows.X, rows.X]), np.hstack([rows.y, rows.y])).forget(*rows)
+    both = after_forgetting(classifier().fit(np.vstack([rows.X, rows.X]), np.hstack([rows.y, rows.y])), *rows)
     for same in (classifier().fit(rows.X[order], rows.y[order]), sum(parts), both):
         assert_array_equal(same.decision_function(rows.X), truth)
         assert_array_equal(np.concatenate([same.decision_function(row[None]) for row in rows.X]), truth)
@@ -101,7 +102,7 @@ def test_leaving_a_row_out_is_forgetting_it(rows, class_weight):
         if (rows.y == label).sum() == 1:
             assert found[i].argmin() == np.searchsorted(model.classes_, label)
             continue
-        left = copy(model).forget(rows.X[i : i + 1], [label])
+        left = after_forgetting(copy(model), rows.X[i : i + 1], [label])
         assert_array_equal(found[i], scores(left, rows.X[i : i + 1])[0])
 
 

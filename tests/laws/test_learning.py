@@ -15,7 +15,7 @@ SIZES = {"n_components": 48, "n_winners": 6, "random_state": 3}
 
 def classifier(**parameters):
     """A small classifier; unscaled unless said otherwise, because the first block fixes the scaling."""
-    return FlyBloomClassifier(**{"scaling": "none", **SIZES, **parameters})
+    return FlyBloomClassifier(**{"encoding": "none", **SIZES, **parameters})
 
 
 def assert_same_model(a, b):
@@ -39,8 +39,8 @@ def test_learning_in_blocks_equals_learning_at_once(data, rows):
 def test_the_order_of_rows_is_irrelevant(data, rows, scaling):
     """Also to the scaling, because its sums are exact."""
     order = np.array(data.draw(st.permutations(range(len(rows.y)))))
-    whole = classifier(scaling=scaling).fit(*rows)
-    permuted = classifier(scaling=scaling).fit(rows.X[order], rows.y[order])
+    whole = classifier(encoding=scaling).fit(*rows)
+    permuted = classifier(encoding=scaling).fit(rows.X[order], rows.y[order])
     assert_same_model(whole, permuted)
     if scaling != "none":
         assert_array_equal(whole.center_, permuted.center_)
@@ -50,7 +50,7 @@ def test_the_order_of_rows_is_irrelevant(data, rows, scaling):
 @given(labelled_rows())
 def test_counts_are_those_of_the_reference(rows):
     """Standardised and signed: the whole way from rows to counts in plain numpy."""
-    model = classifier(scaling="standard").fit(*rows)
+    model = classifier(encoding="standard+clip=inf").fit(*rows)
     scaled = reference.standardise(rows.X)
     winners = reference.winners(scaled, model.connections_, model.signs_, model.n_winners_)
     assert_array_equal(model.counts_, reference.counts(reference.hashes(winners, 48), rows.y, model.classes_))
@@ -70,7 +70,7 @@ def test_novelty_is_that_of_the_reference(rows, decay):
 def test_decay_one_is_the_binary_filter_of_the_paper(rows):
     """AND NOT of hashes, one row after the other."""
     model = classifier(decay=1.0, signed=False).fit(*rows)
-    h = FlyHash(**SIZES, scaling="none", signed=False).fit_transform(rows.X).toarray()
+    h = FlyHash(**SIZES, encoding="none", signed=False).fit_transform(rows.X).toarray()
     assert_array_equal(model.filters_, reference.binary_filters(h, rows.y, model.classes_))
 
 
@@ -81,8 +81,8 @@ def test_a_weight_is_a_number_of_copies(data, rows, scaling):
     weights = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
     weights[:2] += 1
     copies = np.repeat(np.arange(n), weights)
-    weighted = classifier(scaling=scaling).partial_fit(*rows, sample_weight=weights)
-    copied = classifier(scaling=scaling).partial_fit(rows.X[copies], rows.y[copies])
+    weighted = classifier(encoding=scaling).partial_fit(*rows, sample_weight=weights)
+    copied = classifier(encoding=scaling).partial_fit(rows.X[copies], rows.y[copies])
     assert_same_model(weighted, copied)
 
 
@@ -90,7 +90,7 @@ def test_a_weight_is_a_number_of_copies(data, rows, scaling):
 def test_threads_change_nothing(rows, scaling):
     """One thread, two, or as many as there are; enough rows for several blocks."""
     X, y = np.tile(rows.X, (20, 1)), np.tile(rows.y, 20)
-    models = [classifier(scaling=scaling, n_jobs=n).fit(X, y) for n in (None, 2, -1)]
+    models = [classifier(encoding=scaling, n_jobs=n).fit(X, y) for n in (None, 2, -1)]
     for model in models[1:]:
         assert_same_model(model, models[0])
         assert_array_equal(model.predict(X), models[0].predict(X))
@@ -109,16 +109,16 @@ def test_sparse_rows_equal_dense_rows(rows, signed, container):
 @given(labelled_rows(integers=True), st.integers(1, 9), st.integers(-50, 50))
 def test_the_paper_s_hash_ignores_shifts_and_scales(rows, a, b):
     """h(a x + b) = h(x) for a > 0, because each component sums the same number of features."""
-    hasher = FlyHash(**SIZES, scaling="none", signed=False).fit(rows.X)
+    hasher = FlyHash(**SIZES, encoding="none", signed=False).fit(rows.X)
     assert_array_equal(hasher.winners(a * rows.X + b), hasher.winners(rows.X))
 
 
 @given(labelled_rows(), st.integers(1, 6), st.integers(6, 48))
 def test_hashes_are_nested_in_winners_and_components(rows, rho, m):
     """Fewer winners are a prefix; with fewer components, those that remain win in the same order."""
-    full = FlyHash(48, n_winners=48, scaling="none", random_state=1).fit(rows.X).winners(rows.X)
-    few = FlyHash(48, n_winners=rho, scaling="none", random_state=1).fit(rows.X).winners(rows.X)
-    small = FlyHash(m, n_winners=rho, scaling="none", random_state=1).fit(rows.X).winners(rows.X)
+    full = FlyHash(48, n_winners=48, encoding="none", random_state=1).fit(rows.X).winners(rows.X)
+    few = FlyHash(48, n_winners=rho, encoding="none", random_state=1).fit(rows.X).winners(rows.X)
+    small = FlyHash(m, n_winners=rho, encoding="none", random_state=1).fit(rows.X).winners(rows.X)
     assert_array_equal(full[:, :rho], few)
     assert_array_equal([[j for j in row if j < m][:rho] for row in full], small)
 
@@ -128,8 +128,8 @@ def test_hashes_are_nested_in_connections(rows, data):
     """The first connections of a larger hash are the smaller hash."""
     d = rows.X.shape[1]
     s = data.draw(st.integers(1, d))
-    larger = FlyHash(**SIZES, n_connections=d, scaling="none").fit(rows.X)
-    smaller = FlyHash(**SIZES, n_connections=s, scaling="none").fit(rows.X)
+    larger = FlyHash(**SIZES, n_connections=d, encoding="none").fit(rows.X)
+    smaller = FlyHash(**SIZES, n_connections=s, encoding="none").fit(rows.X)
     expected = reference.winners(rows.X, larger.connections_[:, :s], larger.signs_[:, :s], 6)
     assert_array_equal(smaller.winners(rows.X), expected)
 
@@ -137,7 +137,7 @@ def test_hashes_are_nested_in_connections(rows, data):
 @given(labelled_rows())
 def test_scoring_is_pure(rows):
     """Predicting changes nothing, keeps nothing, and sees each row alone."""
-    model = classifier(scaling="standard").fit(*rows)
+    model = classifier(encoding="standard+clip=inf").fit(*rows)
     before = model.counts_.copy()
     X = rows.X.copy()
     together = model.predict(X)
@@ -149,7 +149,7 @@ def test_scoring_is_pure(rows):
 @given(labelled_rows())
 def test_scores_agree_with_each_other(rows):
     """Novelty lies in [0, 1], probabilities sum to one and order as the novelty does, and predict takes a least."""
-    model = classifier(scaling="standard").fit(*rows)
+    model = classifier(encoding="standard+clip=inf").fit(*rows)
     novelty, probability = model.novelty(rows.X), model.predict_proba(rows.X)
     assert ((novelty >= 0) & (novelty <= 1)).all()
     np.testing.assert_allclose(probability.sum(axis=1), 1)

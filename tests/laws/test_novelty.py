@@ -10,9 +10,10 @@ from scipy import sparse
 import reference
 from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyHash
 from flybloom.exceptions import NeverLearnedError
+from forgetting import after_forgetting
 from laws.strategies import block_cuts, labelled_rows
 
-SIZES = {"n_components": 48, "n_winners": 6, "random_state": 3, "scaling": "none"}
+SIZES = {"n_components": 48, "n_winners": 6, "random_state": 3, "encoding": "none"}
 
 
 def detector(**parameters):
@@ -132,7 +133,7 @@ def test_no_order_and_no_blocks_change_a_bit_of_leverage(data, rows):
 @given(labelled_rows(integers=True), st.floats(0, 1))
 def test_bias_columns_are_constant_columns(rows, anchors):
     """Beside the standardised ones, and nothing else."""
-    model = detector(scaling="standard", bias_columns=anchors).fit(rows.X)
+    model = detector(encoding="standard+clip=inf", bias_columns=anchors).fit(rows.X)
     scaled = reference.standardise(rows.X)
     ones = np.ones((len(scaled), int(np.ceil(anchors * scaled.shape[1]))), np.float32)
     plain = detector(n_connections=model.n_connections_).fit(np.hstack([scaled, ones]))
@@ -145,7 +146,7 @@ def test_sparse_rows_score_as_dense_ones(rows):
     model, other = detector().fit(rows.X), detector().fit(sparse.csr_matrix(rows.X))
     assert_same(model, other)
     assert_array_equal(model.novelty(rows.X), other.novelty(sparse.csc_matrix(rows.X)))
-    assert other.forget(sparse.csr_matrix(rows.X)).counts_.sum() == 0
+    assert after_forgetting(other, sparse.csr_matrix(rows.X)).counts_.sum() == 0
 
 
 @given(labelled_rows())

@@ -133,8 +133,8 @@ def frame_of(**columns):
 def test_merge_names_the_column_that_differs():
     """Models of different categories do not add up."""
     y = np.arange(40) % 2
-    a = FlyBloomClassifier(64, random_state=0, encoding="none").fit(frame_of(c=["x", "y", "z"], n=[1.0]), y)
-    b = FlyBloomClassifier(64, random_state=0, encoding="none").fit(frame_of(c=["x", "y", "v", "w"], n=[1.0]), y)
+    a = FlyBloomClassifier(64, random_state=0, encoding="none").fit(frame_of(c=["x", "y", "z"], n=[1.0]), y).like()
+    b = FlyBloomClassifier(64, random_state=0, encoding="none").fit(frame_of(c=["x", "y", "v", "w"], n=[1.0]), y).like()
     with pytest.raises(IncompatibleHashError, match=r"column 'c' \('3 categories, \w+' and '4 categories, \w+'\)"):
         a.merge(b)
 

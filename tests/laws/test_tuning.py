@@ -21,7 +21,7 @@ SCORES = ["accuracy", "balanced_accuracy", "f1_macro", "neg_log_loss"]
 
 def really_fitted(rows, cv, grid, scoring=None, seed=5, **parameters):
     """A search that fits a model for every setting and split."""
-    model = FlyBloomClassifier(scaling="none", random_state=seed, **parameters)
+    model = FlyBloomClassifier(encoding="none", random_state=seed, **parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # classes that a small test set lacks
         return GridSearchCV(model, grid, cv=cv, scoring=scoring, error_score="raise").fit(*rows)
@@ -31,7 +31,7 @@ def subtracted(rows, cv, grid, scoring=None, seed=5, **parameters):
     """The same search in one pass."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        search = FlyBloomClassifierCV(**grid, cv=cv, scoring=scoring, scaling="none", random_state=seed, **parameters)
+        search = FlyBloomClassifierCV(**grid, cv=cv, scoring=scoring, encoding="none", random_state=seed, **parameters)
         return search.fit(*rows)
 
 
@@ -94,7 +94,7 @@ def test_leaving_one_out_is_really_leaving_one_out(rows, seed):
     assert_same_model(fast.best_estimator_, slow.best_estimator_)
     for i in range(len(rows.y)):
         rest = np.arange(len(rows.y)) != i
-        model = FlyBloomClassifier(**fast.best_params_, scaling="none", random_state=seed)
+        model = FlyBloomClassifier(**fast.best_params_, encoding="none", random_state=seed)
         model.fit(rows.X[rest], rows.y[rest])
         is_known = np.isin(fast.classes_, model.classes_)
         assert_array_equal(fast.oof_novelty_[i, is_known], model.novelty(rows.X[i : i + 1])[0])
@@ -105,13 +105,13 @@ def test_leaving_one_out_is_really_leaving_one_out(rows, seed):
 def test_the_best_model_is_that_of_a_fit(rows, scaling, decay):
     """Scaling included; and its probabilities have the fitted temperature."""
     search = FlyBloomClassifierCV(
-        [24, 48], n_winners=[3, 6], n_connections=1.0, decay=decay, scaling=scaling, random_state=2
+        [24, 48], n_winners=[3, 6], n_connections=1.0, decay=decay, encoding=scaling, random_state=2
     )
     counts = np.unique(rows.y, return_counts=True)[1]
     assume(counts.size - (counts == 1).any() > 1)
     search.fit(*rows)
     model = FlyBloomClassifier(
-        **search.best_params_, scaling=scaling, random_state=2, temperature=search.temperature_
+        **search.best_params_, encoding=scaling, random_state=2, temperature=search.temperature_
     ).fit(*rows)
     assert_same_model(search.best_estimator_, model)
     assert_array_equal(search.predict_proba(rows.X), model.predict_proba(rows.X))
@@ -180,7 +180,7 @@ def test_weights_are_learned_and_scored_as_by_really_fitting(data, rows, is_whol
         assume(weights[test].any())
         assume(set(rows.y[train]) == set(rows.y[train][weights[train] > 0]))  # a fit knows classes that weigh nothing
     grid = {"n_components": [48], "n_connections": [1.0], "n_winners": [3, 6], "decay": [0.1, 1.0]}
-    search = FlyBloomClassifierCV(**grid, cv=cv, scaling="none", scoring=scoring, random_state=5)
+    search = FlyBloomClassifierCV(**grid, cv=cv, encoding="none", scoring=scoring, random_state=5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         search.fit(*rows, sample_weight=weights)
@@ -190,10 +190,10 @@ def test_weights_are_learned_and_scored_as_by_really_fitting(data, rows, is_whol
         assert search.best_estimator_.weight_unit_ == counted.weight
         for at, setting in enumerate(search.cv_results_["params"]):
             for k, (train, test) in enumerate(cv):
-                model = FlyBloomClassifier(**setting, **unit, scaling="none", random_state=5)
+                model = FlyBloomClassifier(**setting, **unit, encoding="none", random_state=5)
                 model.fit(rows.X[train], rows.y[train], weights[train])
                 as_learned = counted.counted(weights, n)[test]
                 score = scorer(model, rows.X[test], rows.y[test], sample_weight=as_learned)
                 assert search.cv_results_[f"split{k}_test_score"][at] == pytest.approx(score, rel=1e-12)
-    model = FlyBloomClassifier(**search.best_params_, **unit, scaling="none", random_state=5)
+    model = FlyBloomClassifier(**search.best_params_, **unit, encoding="none", random_state=5)
     assert_same_model(search.best_estimator_, model.fit(*rows, weights))

@@ -15,7 +15,7 @@ CLASSIFIERS = (FlyBloomClassifier, FlyRidgeClassifier)
 
 def small(estimator, **settings):
     """A classifier with few components."""
-    return estimator(**{"n_components": 48, "n_winners": 6, "random_state": 3, "warm_up": 0, **settings})
+    return estimator(**{"n_components": 48, "n_winners": 6, "random_state": 3, **settings})
 
 
 def drawn_weights(data, n):

@@ -33,7 +33,7 @@ def test_scores_are_those_of_models_fitted_by_themselves(data, signed):
         for at, (train, test) in enumerate(splits):
             model = FlyBloomClassifier(
                 params["m"], n_connections=params["s"], n_winners=params["rho"], decay=params["c"], signed=signed,
-                scaling="none", random_state=params["seed"],
+                encoding="none", random_state=params["seed"],
                 class_weight=None if params["class_weight"] == "none" else params["class_weight"],
             ).fit(rows[train], y[train])  # fmt: skip
             predicted = model.predict(rows[test])

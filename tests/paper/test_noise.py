@@ -25,7 +25,7 @@ def test_scores_are_those_of_the_classifier(flips):
     noisy = flip_labels(y[:200], 0.25, n_classes=5, random_state=1003, skip_previous=flips == "theirs")
     for method, decay in (("FBFC", 1.0), ("FBFC*", 0.9)):
         model = FlyBloomClassifier(
-            512, n_connections=5, n_winners=16, decay=decay, signed=False, scaling="none", random_state=3
+            512, n_connections=5, n_winners=16, decay=decay, signed=False, encoding="none", random_state=3
         ).fit(X[:200].astype(np.float32), noisy)
         expected = model.score(X[200:].astype(np.float32), y[200:])
         assert found[flips]["0.25"]["accuracy"][method] == expected

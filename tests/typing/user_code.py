@@ -10,7 +10,7 @@ import flybloom
 from flybloom import Densify, FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash, OpenSetClassifier
 
 X = np.zeros((4, 3))
-hasher = FlyHash(20.0, n_connections=0.5, n_winners=8, signed=False, scaling="none", random_state=0, n_jobs=-1)
+hasher = FlyHash(20.0, n_connections=0.5, n_winners=8, signed=False, encoding="none", random_state=0, n_jobs=-1)
 winners = hasher.fit(X).winners(X)
 model = FlyBloomClassifier(n_components=64, decay=1.0).fit(X, [0, 1, 0, 1], sample_weight=[1, 2, 3, 4])
 model = model.partial_fit(X, [0, 1, 2, 1], classes=[0, 1, 2, 3])
@@ -24,9 +24,11 @@ search = FlyBloomClassifierCV([64, 128], n_winners=0.1, decay="paper", cv="loo",
 best: FlyBloomClassifier = search.best_estimator_
 pairs = model.most_similar_classes(2, kind="familiarity")
 shares = model.explain(X, labels=1)
-detector = FlyBloomNovelty(contamination=0.1, recovery=100).fit(X).forget(X[:1], positions=[0])
+detector = FlyBloomNovelty(contamination=0.1, recovery=100).fit(X)
+extent: str = detector.forget(X[:1], positions=[0]).extent
 is_outlier = detector.predict(X) == -1
-model = (model + model).merge(model).forget(X, [0, 1, 2, 1])
+model = (model + model).merge(model)
+steps: tuple[str, ...] = model.forget(X, [0, 1, 2, 1]).steps
 total = sum([model, model], start=model - model)
 for block in flybloom.read_blocks((X, [0, 1, 0, 1]), "y", block_rows=2):
     model = model.partial_fit(block.X, block.y)
@@ -40,7 +42,6 @@ assert_type(FlyBloomClassifier(64).fit(X, [0, 1, 0, 1]), FlyBloomClassifier)
 assert_type(model.partial_fit(X, [0, 1, 0, 1]), FlyBloomClassifier)
 assert_type(model.merge(model), FlyBloomClassifier)
 assert_type(model + model - model, FlyBloomClassifier)
-assert_type(model.forget(X[:1], [0]), FlyBloomClassifier)
 assert_type(FlyBloomNovelty(64).fit(X), FlyBloomNovelty)
 assert_type(detector.partial_fit(X), FlyBloomNovelty)
 assert_type(FlyBloomClassifierCV(64, n_winners=4, decay=0.4, cv=2).fit(X, [0, 1, 0, 1]), FlyBloomClassifierCV)

@@ -77,7 +77,8 @@ def value(model: Any, X: Any, y: Any, groups: Any, X_test: Any, y_test: Any) -> 
     for code, name in enumerate(names.tolist()):
         own = np.flatnonzero(codes.ravel() == code)
         rows = taken(X, own)
-        without = copy(model).forget(rows, targets[own])
+        without = copy(model)
+        without.forget(rows, targets[own])
         left = float(without.score(X_test, y_test))
         found.append(GroupValue(name, own.size, score - left, left, float(without.score(rows, targets[own]))))
     return sorted(found, key=lambda one: -one.value)

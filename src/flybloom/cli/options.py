@@ -62,14 +62,6 @@ class Weight(StrEnum):
     BALANCED = "balanced"
 
 
-class Scaling(StrEnum):
-    """An older word for a part of the encoding."""
-
-    NONE = "none"
-    CENTER = "center"
-    STANDARD = "standard"
-
-
 def given_options(context: typer.Context) -> set[str]:
     """Return the names of the parameters that were given on the command line, even if as their defaults."""
     return {
@@ -87,11 +79,10 @@ def refuse_together(given: set[str], option: str, others: tuple[str, ...], remed
         raise typer.BadParameter(msg)
 
 
-def with_categories(encoding: str, most: int | None, given: set[str]) -> str:
+def with_categories(encoding: str, most: int | None) -> str:
     """Return an encoding with a number of categories, if one is given."""
     if most is None:
         return encoding
-    refuse_together(given, "--max-categories", ("scaling",))
     return f"{encoding}+categories={most}"
 
 
@@ -151,9 +142,6 @@ MaxCategories = Annotated[
     typer.Option(
         "--max-categories", min=2, help="How many columns a column of categories becomes, at most; rare ones share one."
     ),
-]
-ScalingOption = Annotated[
-    Scaling | None, typer.Option("--scaling", help="In place of --encoding: columns centred, or standardised as well.")
 ]
 ClassWeight = Annotated[
     Weight | None, typer.Option("--class-weight", help="balanced: small classes count as much as large ones.")

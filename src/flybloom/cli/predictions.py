@@ -44,7 +44,8 @@ class Predictions:
         usual = np.empty(0) if hasattr(model, "leave_one_out_predict") else np.array([1, -1])  # numbers, or outliers
         self.classes: Array = getattr(model, "classes_", usual)
         self.methods = ["predict_proba"] if probabilities else []
-        known = SCORES[1:] if getattr(model, "readout_", None) == "bayes" else SCORES  # what labels are read by
+        is_read_by_filters = getattr(model, "readout_", None) != "bayes" and not hasattr(model, "alpha_")
+        known = SCORES if is_read_by_filters else SCORES[1:]  # what labels are read by
         self.methods += [next(name for name in known if hasattr(model, name))] if scores else []
         self.id_type: Any = None
         self.scored = ScoredRows()

@@ -19,6 +19,7 @@ from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features, Weights
 from flybloom.core._kernels._choice import loops
 from flybloom.core._kernels._plain.content_hash import mixed_values
+from flybloom.core.block import joined_labels, stacked
 from flybloom.core.counts.columns import codes_of, unite
 from flybloom.exceptions import NeverLearnedError
 
@@ -130,9 +131,7 @@ class Sketch:
     def __sub__(self, other: Sketch) -> Sketch:
         """Return the sketch without rows; NeverLearnedError where they cannot all have been seen."""
         mine, theirs = self._part, other._part
-        at = np.searchsorted(mine.hashes, theirs.hashes)
-        at[at == mine.hashes.size] = 0
-        is_known = mine.hashes[at] == theirs.hashes if mine.hashes.size else np.zeros(at.size, bool)
+        at, is_known = _found(mine.hashes, theirs.hashes)
         weights = mine.weights.copy()
         weights[at[is_known]] -= theirs.weights[is_known]
         is_missed = (~is_known) & (theirs.hashes <= self._bound)
@@ -143,15 +142,62 @@ class Sketch:
                 "Forget only rows that were learned, each with its label, once for each time it was learned."
             )
             raise NeverLearnedError(msg)
-        left = np.flatnonzero(weights > 0)
-        labels = None if mine.labels is None else mine.labels[left]
-        part = _Part(mine.hashes[left], mine.rows[left], labels, weights[left])
-        return Sketch([part], self._bound, classes, totals)
+        left = _taken(mine._replace(weights=weights), np.flatnonzero(weights > 0))
+        return Sketch([left._replace(rows=_compact(left.rows))], self._bound, classes, totals)
+
+    def without(self, other: Sketch) -> Sketch:
+        """Return the sketch without those rows of another one that it holds, for rows that it need not have seen.
+
+        Rows beyond the bound may have been seen or not; they count as seen as long as there are any left.
+        """
+        mine, theirs = self._part, other._part
+        if not mine.hashes.size:
+            return self
+        at, is_known = _found(mine.hashes, theirs.hashes)
+        weights = mine.weights.copy()
+        taken = np.minimum(weights[at], theirs.weights) * is_known
+        np.subtract.at(weights, at, taken)
+        beyond = np.where(theirs.hashes > self._bound, theirs.weights - taken, 0)
+        left = _taken(mine._replace(weights=weights), np.flatnonzero(weights > 0))
+        if self.classes is None or mine.labels is None:
+            least = int(weights.sum())
+            totals = np.array([max(least, int(self.totals[0]) - int((taken + beyond).sum()))], np.int64)
+            return Sketch([left], self._bound, None, totals)
+        totals, least_of_class = self.totals.copy(), np.zeros(self.totals.size, np.int64)
+        known = np.isin(theirs.labels, self.classes)  # type: ignore[arg-type]
+        gone = codes_of(theirs.labels[known], self.classes)  # type: ignore[index]
+        np.subtract.at(totals, gone, (taken + beyond)[known])
+        np.add.at(least_of_class, codes_of(mine.labels, self.classes), weights)
+        totals = np.maximum(totals, least_of_class)
+        return Sketch([left], self._bound, self.classes[totals > 0], totals[totals > 0])
+
+    def n_fitting(self, rows: Features, labels: Array | None, weights: Weights) -> int:
+        """Return how many of some rows, from the first on, could be added without any being dropped."""
+        hashes = content_hashes(rows, labels)
+        _, first = np.unique(hashes, return_index=True)
+        is_new = np.zeros(hashes.size, bool)
+        is_new[first] = True
+        is_new &= ~_found(self._part.hashes, hashes)[1] & (weights > 0)
+        n = self.n_distinct + np.cumsum(is_new)
+        n_bytes = _row_bytes(self.rows).sum() + np.cumsum(_row_bytes(rows) * is_new)
+        return int(((n <= MAX_ROWS) & ((n_bytes <= MAX_BYTES) | (n <= 1))).sum())
+
+    def holds_same(self, other: Sketch) -> bool:
+        """Return whether the same rows are kept, with the same multiplicities."""
+        mine, theirs = self._part, other._part
+        return np.array_equal(mine.hashes, theirs.hashes) and np.array_equal(mine.weights, theirs.weights)
+
+    def emptied(self) -> Sketch:
+        """Return a sketch of no rows of the same kind."""
+        part = _taken(self._part, np.arange(0))
+        if self.classes is None:
+            return Sketch([part], EVERYTHING, None, np.zeros(1, np.int64))
+        return Sketch([part], EVERYTHING, self.classes[:0], self.totals[:0])
 
     @property
     def is_all(self) -> bool:
-        """Whether every row that was seen is kept."""
-        return sum(int(part.weights.sum()) for part in self._parts) == self.n_rows
+        """Whether every row that was seen is kept, because there were no more than may be."""
+        return bool(self._bound == EVERYTHING)
 
     @property
     def n_rows(self) -> int:
@@ -162,6 +208,16 @@ class Sketch:
     def rows(self) -> Features:
         """The distinct rows, by ascending hash."""
         return self._part.rows
+
+    @property
+    def compact_rows(self) -> Features:
+        """The same in the smallest type that holds them, whatever types they came in."""
+        return _compact(self._part.rows)
+
+    @property
+    def bound(self) -> np.uint64:
+        """Every row that was seen and whose hash is at most this is kept."""
+        return self._bound
 
     @property
     def labels(self) -> Array | None:
@@ -204,6 +260,20 @@ def _ranges(targets: Array) -> tuple[int, Array]:
     before = np.cumsum(counts) - counts
     ranges, codes = np.unique(before * TARGET_RANGES // len(targets), return_inverse=True)
     return ranges.size, codes.ravel()[at.ravel()]
+
+
+def stored_sketch(kept: Sketch, bound: np.uint64, classes: Array | None, totals: Weights) -> Sketch | None:
+    """Return a sketch of which a file holds the rows, or None where it cannot be one."""
+    if classes is not None and (totals.shape != classes.shape or unite(classes, kept.classes).size != classes.size):  # type: ignore[arg-type]
+        return None
+    own = np.zeros(totals.size, np.int64)
+    if classes is None or kept.classes is None:
+        own = kept.totals
+    else:
+        own[codes_of(kept.classes, classes)] = kept.totals
+    if own.shape != totals.shape or (own > totals).any():
+        return None
+    return Sketch(kept._parts, bound, classes, totals)  # noqa: SLF001 - of this module
 
 
 def content_hashes(rows: Features, labels: Array | None) -> Array:
@@ -249,6 +319,13 @@ def _mixed(bits: Array) -> Array:
     return np.asarray(bits ^ (bits >> np.uint64(31)))
 
 
+def _found(hashes: Array, wanted: Array) -> tuple[Array, Array]:
+    """Return for each wanted hash a place among sorted hashes, and whether it is there."""
+    at = np.searchsorted(hashes, wanted)
+    at[at == hashes.size] = 0
+    return at, hashes[at] == wanted if hashes.size else np.zeros(at.size, bool)
+
+
 def _bounded(parts: list[_Part], bound: np.uint64, classes: Array | None, totals: Weights) -> Sketch:
     """Return a sketch that keeps no more than it may."""
     parts = [part for part in parts if part.hashes.size] or parts[:1]
@@ -275,13 +352,9 @@ def _united(parts: list[_Part]) -> _Part:
     kept, first, which = np.unique(hashes, return_index=True, return_inverse=True)
     weights = np.zeros(kept.size, np.int64)
     np.add.at(weights, which.ravel(), np.concatenate([part.weights for part in parts]))
-    labels = None
-    if parts[0].labels is not None:
-        classes = parts[0].labels[:0]
-        for part in parts if classes.ndim == 1 else ():
-            classes = unite(classes, part.labels)  # type: ignore[arg-type]
-        labels = np.concatenate([part.labels.astype(classes.dtype) for part in parts])[first]  # type: ignore[union-attr]
-    return _Part(kept, _stacked([part.rows for part in parts])[first], labels, weights)
+    labels = joined_labels([part.labels for part in parts if part.labels is not None])
+    rows = stacked([part.rows for part in parts])[first]
+    return _Part(kept, rows, None if labels is None else labels[first], weights)
 
 
 def _taken(part: _Part, at: Array) -> _Part:
@@ -319,17 +392,6 @@ def _row_bytes(rows: Features) -> Array:
     return np.full(len(rows), 8 * rows.shape[1])
 
 
-def _stacked(rows: list[Features]) -> Features:
-    """Return rows one below the other, sparse if any of them are."""
-    if len(rows) == 1:
-        return rows[0]
-    if any(issparse(part) for part in rows):
-        from scipy import sparse  # noqa: PLC0415 - those who only predict need none
-
-        return sparse.vstack([part.astype(np.float64) for part in map(sparse.csr_matrix, rows)], format="csr")
-    return np.concatenate(rows)
-
-
 def _compact(rows: Features) -> Features:
     """Return rows in the smallest type that holds them; how they are hashed does not depend on it."""
     if issparse(rows):
@@ -344,9 +406,10 @@ def _compact(rows: Features) -> Features:
                 return whole
     if rows.dtype.kind != "f":
         return rows.astype(np.int64 if rows.dtype.kind != "u" else np.uint64)
-    with np.errstate(over="ignore"):  # what is too large becomes infinite, and so differs
+    with np.errstate(over="ignore"):  # what float32 does not hold differs then
         single = rows.astype(np.float32)
-    return single if np.array_equal(single, rows, equal_nan=True) else rows.astype(np.float64)
+    exact = single if np.array_equal(single, rows, equal_nan=True) else rows.astype(np.float64)
+    return exact + exact.dtype.type(0)  # no negative zero
 
 
 def _combined(a: Sketch, b: Sketch, sign: int) -> tuple[Array | None, Weights]:
@@ -357,4 +420,4 @@ def _combined(a: Sketch, b: Sketch, sign: int) -> tuple[Array | None, Weights]:
     totals = np.zeros(classes.size, np.int64)
     totals[codes_of(a.classes, classes)] += a.totals
     totals[codes_of(b.classes, classes)] += sign * b.totals
-    return classes, totals
+    return classes[totals != 0], totals[totals != 0]

@@ -21,7 +21,8 @@ from dask.delayed import delayed  # noqa: E402 - after it is known to be there
 
 from flybloom._internal.typing import Array  # noqa: E402
 from flybloom._internal.validation import NamedRows, check_labels, check_rows  # noqa: E402
-from flybloom.core.recipe import Learned, Learning  # noqa: E402
+from flybloom.core.learning import Learning  # noqa: E402
+from flybloom.core.model import Model as LearnedModel  # noqa: E402
 from flybloom.distributed import _worker  # noqa: E402
 from flybloom.distributed._blocks import tree_reduce  # noqa: E402
 from flybloom.distributed._inputs import (  # noqa: E402
@@ -218,14 +219,18 @@ class _Cluster:
     def learn(self, announced: Array | None = None) -> None:
         """Let the workers sketch the rows, if the encoding is not known yet, and count them."""
         session, is_first = self.session, self.session.learned is None
-        if session.learned is not None and session.learned.held is not None:  # what there is fixes the encoding
-            session.settle(self.model)
-            session.learned = session.learned._replace(held=None)
         job, sketch = self.job, None
+        if session.learned is not None:
+            if session.learned.is_whole and not session.learned.counts.needs_positions:
+                more = self._reduced(_worker.sketch_of_blocks, job, _worker.sum_of_sketches)
+                _require_rows(0 if more is None else more.n_rows)
+                if session.add(more, announced):
+                    return
+            session.learned = self.model.with_fixed_hash(session.learned)  # what there is fixes the encoding
         if is_first:
             if session.recipe.has_positions:
                 job = self._with_positions(job, 0)
-            if session.recipe.needs_sketch:
+            if session.recipe.needs_sketch(job.encoder):
                 sketch = self._reduced(_worker.sketch_of_blocks, job, _worker.sum_of_sketches)
                 _require_rows(0 if sketch is None else sketch.n_rows)
         before = session.start(sketch)
@@ -238,13 +243,14 @@ class _Cluster:
             assert job.n_met is not None  # noqa: S101 - just set
             counts = counts.at_end_of(job.n_met - counts.n_met)
         hasher = before.hasher if job.encoder.names is not None else _worker.without_names(before.hasher)
-        sketches = is_first and self.model.is_tuned and sketch is None
-        job = replace(job, learned=Learned(hasher, counts.emptied()), sketches=sketches)
+        sketches = is_first and sketch is None and session.recipe.keeps_sketch(hasher.encoder)
+        job = replace(job, learned=LearnedModel(hasher, counts.emptied()), sketches=sketches)
         added, found = self._reduced(_worker.counts_of_blocks, job, _worker.sum_of_counts)
         _require_rows(added.n_rows)
         session.learned = before._replace(counts=counts.plus(added, owned=True))
-        if is_first:
-            session.tune(self.model, found if sketch is None else sketch)
+        sketch = found if sketch is None else sketch
+        if is_first and sketch is not None:
+            session.attach(sketch)
 
     def _with_positions(self, job: _worker.Job, at: int) -> _worker.Job:
         """Return the job with the position of the first row of each block, which takes a pass once."""

@@ -20,12 +20,14 @@ from sklearn.utils.validation import check_consistent_length
 from flybloom._internal.parallel import KERNEL_ROWS
 from flybloom._internal.typing import Array, Features
 from flybloom._internal.validation import NamedRows, check_rows
+from flybloom.core.block import Block
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.weight_unit import unit_for
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.projection import Projection
-from flybloom.core.recipe import Block, Learned, Recipe
+from flybloom.core.model import Model
+from flybloom.core.recipe import Recipe
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.exceptions import SourceError
@@ -61,7 +63,7 @@ class Job:
         How many rows there are in all, where that matters.
     sketches : bool
         Whether rows are sketched while they are counted.
-    learned : Learned or None
+    learned : Model or None
         How rows are hashed, and counts to add to; None to sketch alone.
     """
 
@@ -75,7 +77,7 @@ class Job:
     starts: dict[int, int] | None = None
     n_met: int | None = None
     sketches: bool = False
-    learned: Learned | None = None
+    learned: Model | None = None
 
 
 def lengths_of_blocks(job: Job, blocks: Blocks) -> dict[int, int]:

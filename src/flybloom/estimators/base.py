@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from flybloom._internal.sklearn_compat import Interval, RealNotInt, StrOptions
-from flybloom._internal.typing import Array, Scaling
+from flybloom._internal.typing import Array
 from flybloom.core.encoding.choice import Wanted, wanted_encoding
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding
@@ -19,6 +19,7 @@ from flybloom.core.encoding.standardise import Standardise
 from flybloom.core.files import model_file
 from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.estimators.deprecated import DEPRECATED, without_deprecated
 
 MAX_REMEMBERED = 256  # settings that were checked and found right
 
@@ -40,7 +41,6 @@ HASH_PARAMETERS: dict[str, list[Any]] = {
     ],
     "signed": ["boolean"],
     "encoding": [str, Encoding, Encoder],
-    "scaling": [StrOptions({"none", "center", "standard"}), None],
     "random_state": ["random_state"],
     "n_jobs": [Integral, None],
 }
@@ -85,7 +85,6 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     n_winners: Any
     signed: bool
     encoding: Any = "auto"
-    scaling: Scaling | None = None
     random_state: Any
     n_jobs: int | None
 
@@ -93,6 +92,26 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     def _hasher(self) -> Hasher | None:
         """How rows are hashed; None before fit."""
         raise NotImplementedError
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters.
+
+        Parameters
+        ----------
+        params : dict
+            Their names and values, as keyword arguments.
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+        """
+        params.pop("deprecated", None)  # scikit-learn's checks pass the name of the dictionary
+        old = {name: params.pop(name) for name in DEPRECATED & set(params)}
+        if old:
+            params["encoding"] = without_deprecated(type(self).__name__, params.get("encoding", "auto"), old)
+        super().set_params(**params)
+        return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model to a file, which `flybloom.load` reads.
@@ -244,18 +263,12 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     @property
     def _encoding(self) -> Wanted:
         """Which steps the encoder is to have."""
-        return wanted_encoding(self.encoding, self.scaling, uses_labels=self._uses_labels, for_pairs=self._counts_pairs)
+        return wanted_encoding(self.encoding, uses_labels=self._uses_labels, for_pairs=self._counts_pairs)
 
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot say as well."""
         super()._validate_params()
         name, encoding = type(self).__name__, self.encoding
-        if self.scaling is not None and not (isinstance(encoding, str) and encoding == "auto"):
-            msg = (
-                f"{name} takes an encoding or a scaling, not both. Got encoding={encoding!r} and "
-                f"scaling={self.scaling!r}. Leave out scaling, which is an older word for a part of it."
-            )
-            raise ValueError(msg)
         if self._encoding.needs_labels and not self._has_labels:
             msg = (
                 f"The encoding {encoding!r} weighs columns by their relevance to labels; {name} learns without any. "

@@ -14,15 +14,16 @@ from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels, taken
 from flybloom._internal.weights import check_weights
+from flybloom.core.block import Block, joined
 from flybloom.core.counts.base import Won
 from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
 from flybloom.core.counts.shared import SharedOnDemand
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.model import Model
 from flybloom.core.readout.rivals import Rivals
-from flybloom.core.recipe import Block, Learned, joined
 from flybloom.estimators.classifier import FlyBloomClassifier
-from flybloom.estimators.stream_follower import StreamFollower
+from flybloom.estimators.stream_follower import EARLY, Early, StreamFollower, is_early
 from flybloom.exceptions import NeverLearnedError
 
 MOST_ROWS = 2**20  # of a window, and judged; room for them is taken at once
@@ -30,10 +31,11 @@ ROWS_AT_ONCE = 1024  # that are hashed, and then learned one after the other
 
 
 class _State(NamedTuple):
-    """What is followed: a model that holds rows back until it is fixed how they are hashed, and then the windows."""
+    """What is followed: a model of the first rows until it is fixed how rows are hashed, and then the windows."""
 
     model: FlyBloomClassifier
-    rivals: Rivals | None
+    rivals: Rivals | None = None
+    early: Early = Early()
 
 
 class BestWindow(StreamFollower):
@@ -77,7 +79,7 @@ class BestWindow(StreamFollower):
 
     Notes
     -----
-    How rows are hashed is fixed by the first rows (see `warm_up` of the model), and stays. Memory has an end: the
+    How rows are hashed is fixed by the first 400 rows, and stays. Memory has an end: the
     counts of each window, and ``2 * n_winners_ + 8`` bytes for each row of the longest one that is not of all rows.
 
     Examples
@@ -150,16 +152,15 @@ class BestWindow(StreamFollower):
             state = self.__dict__.get("_state")
             if state is None:
                 self._validate_params()
-                state = _State(self._new_clone(), None)
+                state = _State(self._new_clone())
             if state.rivals is not None:
                 self._follow(X, y, sample_weight)
                 return self
-            held, model = state.model.held_rows(), copy(state.model)
-            block = model.learn_rows(X, y, sample_weight)
-            if model.held_rows() is not None:
-                self._state = _State(model, None)
-            else:
-                self._state = self._begin(model, block if held is None else joined([held, block]))
+            model = copy(state.model)
+            early = state.early.with_more(model.learn_rows(X, y, sample_weight), np.zeros(0))
+            with model.reading_learned() as learned:
+                few = is_early(learned, early.n_rows)
+            self._state = _State(model, None, early) if few else self._begin(model, joined(list(early.blocks)))
         return self
 
     def predict_then_learn(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
@@ -202,14 +203,14 @@ class BestWindow(StreamFollower):
     def n_rows_(self) -> int | None:
         """How many rows the window has that answers now; None for all."""
         self._answering("n_rows_")
-        with self._looking() as (_, rivals):
+        with self._looking() as (_, rivals, _):
             return self._lengths()[-1 if rivals is None else rivals.best]
 
     @property
     def windows_(self) -> dict[int | None, FlyBloomClassifier]:
         """The model of each window, by its number of rows."""
         self._answering("windows_")
-        with self._looking() as (model, rivals):
+        with self._looking() as (model, rivals, _):
             if rivals is None:
                 return dict.fromkeys(self._lengths(), model)
             return {n_rows: _model_of(model, rivals, k) for k, n_rows in enumerate(self._lengths())}
@@ -223,7 +224,7 @@ class BestWindow(StreamFollower):
             ``windows``, all that is counted and kept, and ``connections``, which are drawn when rows are first hashed.
         """
         self._answering("memory_usage")
-        with self._looking() as (model, rivals):
+        with self._looking() as (model, rivals, _):
             used = model.memory_usage()
             counts = used["counts"] if rivals is None else rivals.n_bytes
             return {"windows": counts, "connections": used["connections"]}
@@ -237,10 +238,11 @@ class BestWindow(StreamFollower):
             Facts for JSON, and arrays.
         """
         self._fitted()
-        with self._looking() as (model, rivals):
+        with self._looking() as (model, rivals, early):
             if rivals is None:
                 inside, arrays = describe_inside(model)
-                return Parts(None, {"inside": inside}, arrays)
+                first, first_rows = early.to_parts()
+                return Parts(None, {"inside": inside, **first}, {**arrays, **first_rows})
             inside, arrays = describe_inside(_model_of(model, rivals, -1))
             latest, kept = rivals.latest(), KeptWinners(rivals.tables.shape[1], rivals.kept.shape[1])
             kept.write(latest, np.zeros(len(latest.weights)))
@@ -268,12 +270,16 @@ class BestWindow(StreamFollower):
         """
         self._validate_params()
         own = {name: values for name, values in arrays.items() if name in ARRAYS}
-        others = {name: values for name, values in arrays.items() if name not in own and name != "judged"}
+        others = {
+            name: values
+            for name, values in arrays.items()
+            if name not in own and name != "judged" and not name.startswith(EARLY)
+        }
         model: FlyBloomClassifier = restore_inside(facts.get("inside"), others, FlyBloomClassifier)
-        if model.held_rows() is not None:
-            self._state = _State(model, None)
-            return self
         with model.reading_learned() as learned:
+            if learned.is_whole:
+                self._state = _State(model, None, Early.from_parts(facts, arrays, learned))
+                return self
             counts: Any = learned.counts
             sizes = learned.hasher.n_components, learned.hasher.n_winners
             kept = KeptWinners.from_parts(*sizes, facts.get("latest"), own)
@@ -309,8 +315,8 @@ class BestWindow(StreamFollower):
         with self._guard.learning:
             state = {name: value for name, value in super().__getstate__().items() if name not in {"_guard", "_last"}}
             if "_state" in state:
-                model, rivals = state["_state"]
-                state["_state"] = _State(copy(model), None if rivals is None else rivals.copied())
+                model, rivals, early = state["_state"]
+                state["_state"] = _State(copy(model), None if rivals is None else rivals.copied(), early)
         return state
 
     def _validate_params(self) -> None:
@@ -351,7 +357,7 @@ class BestWindow(StreamFollower):
         """Return the model of the window that answers, or None before the first rows."""
         if "_state" not in self.__dict__:
             return None
-        with self._looking() as (model, rivals):
+        with self._looking() as (model, rivals, _):
             if rivals is None:
                 return model
             moment = (rivals, int(rivals.seen[0]))
@@ -368,16 +374,14 @@ class BestWindow(StreamFollower):
             learned.counts.unit.require_whole("compare windows")
             model.readout = "filter" if model.readout_ != "filter" else model.readout  # windows are compared by filters
             rivals = Rivals.begin(self._limits(), hasher.n_components, hasher.n_winners, self.judged_rows)
-            model = model.with_learned(learned._replace(counts=learned.counts.minus(learned.counts)))
-        is_learned = block.weights > 0
-        block = Block(block.rows[is_learned], block.labels[is_learned], block.weights[is_learned])  # type: ignore[index]
+        model, block = model.like(), block.weighted()
         for begin in range(0, len(block.weights), ROWS_AT_ONCE):
             rivals, _ = rivals.follow(_won(model, hasher, block, begin), model.decay, hasher.projection.seed)
         return _State(model, rivals)
 
     def _follow(self, X: Any, y: Any, sample_weight: Any) -> Array:
         """Learn rows one after the other, all or none, and return what was answered before."""
-        model, rivals = self._state
+        model, rivals, _ = self._state
         assert rivals is not None  # noqa: S101 - asked when the hash is fixed
         with model.reading_learned() as learned:
             hasher, block = learned.hasher, model.check_block(learned, X, y, sample_weight)
@@ -406,4 +410,4 @@ def _won(model: FlyBloomClassifier, hasher: Hasher, block: Block, begin: int) ->
 def _model_of(model: FlyBloomClassifier, rivals: Rivals, window: int) -> FlyBloomClassifier:
     """Return a model of one window, which stays as it is and cannot be released: rows choose which others it knows."""
     with model.reading_learned() as learned:
-        return copy(model).with_learned(model.never_released(Learned(learned.hasher, rivals.counts(window))))
+        return copy(model).with_learned(model.never_released(Model(learned.hasher, rivals.counts(window))))

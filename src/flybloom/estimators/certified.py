@@ -11,9 +11,9 @@ from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array
 from flybloom.core.encoding.fill import Fill
 from flybloom.core.hashing.bounds import NORMS, SumBounds
+from flybloom.core.model import Model
 from flybloom.core.readout.certificate import holds, largest_radius
 from flybloom.core.readout.linear import FrozenReadout
-from flybloom.core.recipe import Learned
 
 SUMS_AT_ONCE = 2**21  # bounds of sums that a thread holds
 
@@ -26,7 +26,7 @@ class Certified:
 
     n_jobs: int | None
 
-    def _frozen_readout(self, learned: Learned) -> FrozenReadout:
+    def _frozen_readout(self, learned: Model) -> FrozenReadout:
         """Return the weights of all components, and what else labels and probabilities follow from."""
         raise NotImplementedError
 
@@ -100,7 +100,7 @@ class Certified:
             first = 2.0**-7 * _typical_size(rows)
             return self._certified(rows, learned, norm, lambda proof, n: largest_radius(proof, n, first))
 
-    def _certified(self, rows: Any, learned: Learned, norm: str, ask: Any) -> Array:
+    def _certified(self, rows: Any, learned: Model, norm: str, ask: Any) -> Array:
         """Return what `ask` makes of proofs of all rows, which take positions and a radius for each."""
         if norm not in NORMS:
             msg = f"The 'norm' parameter must be one of {NORMS}. Got {norm!r} instead."

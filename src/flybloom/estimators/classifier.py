@@ -5,14 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
 from flybloom._internal.callers import user_level
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Novelty, Scaling, Size, WantedUnit, WarmUp, Winners
+from flybloom._internal.typing import Array, Novelty, Size, WantedUnit, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import known_codes
@@ -20,6 +20,7 @@ from flybloom.core.encoding.choice import MAX_WEIGHED, Auto, Wanted
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import AUTO_COMPONENTS, BayesSizes, Sizes
+from flybloom.core.model import Model
 from flybloom.core.readout import explanation, similarity
 from flybloom.core.readout.capacity import fullness
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
@@ -28,10 +29,10 @@ from flybloom.core.readout.decay import AUTO, count_decay_of, decay_of
 from flybloom.core.readout.filters import Filters
 from flybloom.core.readout.leave_one_out import FollowingLeaveOneOut, LeaveOneOut
 from flybloom.core.readout.linear import FrozenReadout, LinearReadout
-from flybloom.core.recipe import Learned
 from flybloom.estimators.base import HASH_PARAMETERS
 from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
+from flybloom.estimators.deprecated import without_deprecated
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.releasing import Releasing
 from flybloom.estimators.scores import FilterScores, Reading
@@ -43,12 +44,11 @@ BAYES, FILTER = "bayes", "filter"
 
 CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
     **HASH_PARAMETERS,
-    "warm_up": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
     "decay": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
     "class_weight": [StrOptions({"balanced"}), dict, None],
     "readout": [StrOptions({AUTO, BAYES, FILTER})],
-    "temperature": [Interval(Real, 0, None, closed="neither")],
     "weight_unit": WEIGHT_UNIT,
+    "temperature": [Interval(Real, 0, None, closed="neither")],
 }
 
 
@@ -133,17 +133,6 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
 
         With `partial_fit` the first rows fix it, see `warm_up`. Other missing values (NaN) add nothing to a sum.
-
-    scaling : {"none", "center", "standard"} or None, default=None
-        An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
-        as well.
-
-    warm_up : int or "auto", default="auto"
-        How many rows of a stream must have come to fix an encoding. Until then the rows are held in the model, and what
-        it says follows from all of them, as if they had come at once (of more than 400, how they are hashed is found
-        anew by each quarter more); its file holds them, too. "auto" is 1600 where columns are weighed by labels,
-        otherwise 400, or 0 where the encoding needs no rows, or `scaling` is given. It is for `partial_fit`; `fit`
-        never waits.
 
     weight_unit : float or "auto", default="auto"
         The `sample_weight` that counts as one row. Counts are whole numbers, so weights become whole numbers first.
@@ -245,8 +234,8 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
     >>> model.predict(X[1000:1005])
     array([1, 4, 0, 5, 3])
     >>> again = FlyBloomClassifier(random_state=0)
-    >>> again = again.set_params(scaling="none").partial_fit(X[500:1000], y[500:1000]).partial_fit(X[:500], y[:500])
-    >>> model = model.set_params(scaling="none").fit(X[:1000], y[:1000])
+    >>> again = again.set_params(encoding="none").partial_fit(X[500:1000], y[500:1000]).partial_fit(X[:500], y[:500])
+    >>> model = model.set_params(encoding="none").fit(X[:1000], y[:1000])
     >>> bool((again.counts_ == model.counts_).all())
     True
     """
@@ -266,12 +255,11 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         class_weight: ClassWeight = None,
         signed: bool = True,
         encoding: Any = "auto",
-        scaling: Scaling | None = None,
-        warm_up: WarmUp = "auto",
         weight_unit: WantedUnit = "auto",
         temperature: float = 0.1,
         random_state: Any = None,
         n_jobs: int | None = None,
+        **deprecated: Any,
     ) -> None:
         self.n_components = n_components
         self.n_connections = n_connections
@@ -280,9 +268,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         self.readout = readout
         self.class_weight = class_weight
         self.signed = signed
-        self.encoding = encoding
-        self.scaling = scaling
-        self.warm_up = warm_up
+        self.encoding = without_deprecated(type(self).__name__, encoding, deprecated)
         self.weight_unit = weight_unit
         self.temperature = temperature
         self.random_state = random_state
@@ -491,12 +477,12 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
             frozen = self._frozen_readout(learned) if is_score else None
             weights = self._filters(counts).familiarity() if frozen is None else frozen.weights * frozen.unit
             weights = 1.0 - weights if kind == "novelty" else weights
+            weights = weights if is_score else weights / counts.n_winners  # a mean over winners
 
             def divide(block: slice, winners: Winners) -> None:
                 codes = read_out.labels(winners) if given is None else given[block]
                 encoded = hasher.encoder.encode_dense(rows[block])
                 shares = explanation.feature_shares(encoded, winners, codes, connections, signs, weights)
-                shares = shares if is_score else shares / winners.shape[1]  # a mean over winners
                 result[block] = hasher.encoder.traced_back(shares)
 
             hasher.for_each_block(rows, divide, self.n_jobs)
@@ -556,7 +542,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         with self.reading_learned() as learned:
             return FrozenClassifier(self.n_jobs).with_readout(learned.hasher, self._frozen_readout(learned))
 
-    def _look_at(self, learned: Learned, *, anew: bool = False) -> None:
+    def _look_at(self, learned: Model, *, anew: bool = False) -> None:
         """Warn, once for each fit, where filters can hardly tell classes apart, and say what to do."""
         if self._readout_of(learned.hasher) != FILTER:
             return
@@ -607,7 +593,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         with self._reading_counts() as counts:
             return self._filters(counts).weights().T
 
-    def _frozen_readout(self, learned: Learned) -> FrozenReadout:
+    def _frozen_readout(self, learned: Model) -> FrozenReadout:
         """Return the weights of all components, and what else labels and probabilities follow from."""
         counts: Any = learned.counts
         temperature = self._temperature_of(learned)
@@ -621,8 +607,10 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         with self.scoring(X) as (rows, learned):
             counts: Any = learned.counts
             divisor = counts.n_winners if self._readout_of(learned.hasher) == FILTER else 1
-            read_out, temperature = self._read_out(learned, rows.shape[0]), self._temperature_of(learned)
-            yield Reading(rows, learned.hasher, counts.classes, read_out, temperature, divisor)
+            read_out = self._read_out(learned, rows.shape[0])
+            yield Reading(
+                rows, learned.hasher, counts.classes, read_out, lambda: self._temperature_of(learned), divisor
+            )
 
     @contextmanager
     def _reading_filters(self, X: Any) -> Iterator[Reading]:
@@ -631,21 +619,23 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
             counts: Any = learned.counts
             n_winners = counts.n_winners
             read_out = self._filters_of(learned, rows.shape[0])
-            yield Reading(rows, learned.hasher, counts.classes, read_out, self.temperature, n_winners)
+            yield Reading(
+                rows, learned.hasher, counts.classes, read_out, lambda: self._temperature_of(learned), n_winners
+            )
 
-    def _temperature_of(self, learned: Learned) -> float:
+    def _temperature_of(self, learned: Model) -> float:
         """Return what scores are divided by before the softmax: those of Bayes are sums."""
         is_filter = self._readout_of(learned.hasher) == FILTER
         return float(self.temperature) * (1.0 if is_filter else temperature_unit(learned.hasher.n_winners))
 
-    def _read_out(self, learned: Learned, n_rows: int) -> LinearReadout:
+    def _read_out(self, learned: Model, n_rows: int) -> LinearReadout:
         """Return what makes labels of so many rows."""
         if self._readout_of(learned.hasher) == FILTER:
             return self._filters_of(learned, n_rows)
         counts: Any = learned.counts
         return Bayes(counts, self.class_weight).read_out(learned.hasher.projection.seed, n_rows * counts.n_winners)
 
-    def _filters_of(self, learned: Learned, n_rows: int) -> LinearReadout:
+    def _filters_of(self, learned: Model, n_rows: int) -> LinearReadout:
         """Return how filters read so many rows."""
         counts: Any = learned.counts
         seed, n_lookups = learned.hasher.projection.seed, n_rows * counts.n_winners

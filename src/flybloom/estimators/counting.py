@@ -2,55 +2,62 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from threading import get_ident
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
-from flybloom._internal.typing import Array, CountTable, Features, WantedUnit, WarmUp
+import numpy as np
+from sklearn.base import clone
+
+from flybloom._internal.sparse import issparse
+from flybloom._internal.typing import Array, CountTable, Features, WantedUnit
 from flybloom._internal.validation import check_labels, check_rows, resolve_seed
+from flybloom.core.algebra import Forgotten, empty_from, handed_over, merged, subtracted, without
+from flybloom.core.block import Block, joined
 from flybloom.core.counts.base import Counts, Won
 from flybloom.core.counts.shared import Shared, SharedOnDemand
-from flybloom.core.files.held_rows import HELD_ARRAYS, held_from_parts, held_to_parts
+from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.files.model_file import Parts
+from flybloom.core.files.origin_file import ORIGIN_ARRAYS, origin_from_parts, origin_to_parts
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
+from flybloom.core.learning import Learning, united
+from flybloom.core.model import NOTHING, Model
 from flybloom.core.readout.novel_share import novel_share
-from flybloom.core.recipe import NOTHING, Block, Held, Learned, Learning, Recipe
+from flybloom.core.recipe import Recipe
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import FlyEstimator, missing_attribute, not_fitted, read_only
 from flybloom.estimators.learned_page import as_html, learned_facts
-from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
-
-AUTO_WARM_UP, WEIGHED_WARM_UP = 400, 1600  # rows; more where columns are weighed by labels, see docs/encodings.md
 
 MAX_INT32 = 2**31 - 1
+EXTREME = 1e30
+GIVEN = "given"  # says of what was tuned that users gave it
 
 
 class CountingEstimator(FlyEstimator):
     """An estimator whose only learned state are whole-number counts of winners.
 
-    What is learned is one reference to one value, `Learned`. Many threads may read it while one learns: each call sees
+    What is learned is one reference to one value, `Model`. Many threads may read it while one learns: each call sees
     a `partial_fit` whole, or not at all. A call that fails, or is interrupted, changes nothing.
 
     A subclass names its `counts_type`; it may override `_counts_settings`, `_check_labels`, `_require_complete`,
-    and `tuned_with`, and adds `fit`, `partial_fit` and what it reads off the counts.
+    and `calibrated_with`, and adds `fit`, `partial_fit` and what it reads off the counts.
     """
 
     counts_type: ClassVar[type[Counts]]
-    warm_up: WarmUp = "auto"
     weight_unit: WantedUnit = None  # of kinds that have no such parameter: whole rows alone
     needs_labels: ClassVar[bool] = True
-    _usual_tuned: Mapping[str, Any] = MappingProxyType({})  # what `tuned_with` chooses, before there are rows
+    _usual_calibration: Mapping[str, Any] = MappingProxyType({})  # where there are no rows to calibrate with
     _has_positions: bool = False  # whether the positions of rows stand for labels
     _sizes_type: ClassVar[type[Sizes]] = Sizes
-    is_tuned: ClassVar[bool] = False  # whether `tuned_with` chooses something with the rows of `fit`, and keeps it
+    _calibrates: bool = False  # whether `calibrated_with` derives something from the rows of a sketch
     _check_labels = staticmethod(check_labels)  # of so many rows; None where there are none
-    _sharing = SharedOnDemand[Learned]()  # what is learned, with readers and learners kept apart
+    _sharing = SharedOnDemand[Model]()  # what is learned, with readers and learners kept apart
     _counts_settings: Mapping[str, Any] = MappingProxyType({})  # what the counts are made with besides their sizes
 
     def merge(self, other: CountingEstimator) -> Self:
@@ -80,7 +87,7 @@ class CountingEstimator(FlyEstimator):
         >>> from flybloom import FlyBloomClassifier
         >>> X, y = load_digits(return_X_y=True)
         >>> def learned(rows):
-        ...     return FlyBloomClassifier(scaling="none", random_state=0).fit(X[rows], y[rows])
+        ...     return FlyBloomClassifier(encoding="none", random_state=0).fit(X[rows], y[rows])
         >>> first, second = learned(slice(900)), learned(slice(900, None))
         >>> bool(((first + second).counts_ == learned(slice(None)).counts_).all())
         True
@@ -89,46 +96,30 @@ class CountingEstimator(FlyEstimator):
         shared = self._shared
         with shared.learning, other.reading_learned() as theirs:
             mine = self._learned()
-            mine.counts.unit.require_same(theirs.counts.unit, "merge")
-            if mine.held is not None or theirs.held is not None:
-                self._merge_held(mine, theirs)
-                return self
-            mine.hasher.require_same(theirs.hasher, "merge")
-            counts = mine.counts.plus(theirs.counts.following(mine.counts))
-            shared.replace(mine._replace(counts=counts, tuned=self._merged_tuned(mine, theirs)))
+            model = merged(mine, theirs, self.n_jobs)
+            shared.replace(model._replace(tuned=self._merged_tuned(mine, theirs, model)))
         return self
 
-    def _merged_tuned(self, mine: Learned, theirs: Learned) -> dict[str, Any]:  # noqa: ARG002
-        """Return what is kept of what was chosen with the rows of two models: that of the first."""
-        return mine.tuned
+    def _merged_tuned(self, mine: Model, theirs: Model, both: Model) -> dict[str, Any]:  # noqa: ARG002
+        """Return what is kept besides counts when models are added: what cannot be calibrated from their rows."""
+        return self._given(mine, both)
 
-    def _merge_held(self, mine: Learned, theirs: Learned) -> None:
-        """Merge models of which one or both still hold rows back: these are learned as the other one hashes."""
-        mine.hasher.require_alike(theirs.hasher, "merge")
-        session = Learning(self._recipe(), self.n_jobs, mine)
-        if theirs.held is not None:
-            if mine.held is not None:
-                session.learn_first(theirs.held.block, self, **theirs.held.known)
-            else:
-                session.learn(theirs.held.block, **theirs.held.known)
-        elif mine.held is not None:
-            if mine.counts.needs_positions:
-                msg = (
-                    "Cannot merge: the first model still holds back rows, which came before those of the second, and "
-                    "their order matters. Merge the first into the second, or learn more rows first, see warm_up."
-                )
-                raise IncompatibleHashError(msg)
-            session.learned = theirs
-            session.learned = theirs._replace(
-                counts=theirs.counts.plus(theirs.count_block(mine.held.block, self.n_jobs, **mine.held.known))
-            )
-        if session.learned is not self._sharing.value:
-            self._sharing.replace(session.learned)
+    def _given(self, before: Model, after: Model) -> dict[str, Any]:
+        """Return what is kept besides counts when rows come or go: all but what is calibrated from these."""
+        if GIVEN in before.tuned or after.origin is None or after.origin.sketch.n_rows == 0:
+            return before.tuned
+        return {name: value for name, value in before.tuned.items() if name not in self._usual_calibration}
 
-    def like(self) -> Self:
+    def like(self, sketch: Sketch | None = None) -> Self:
         """Return a model of no rows that hashes as this one does: same encoder, sizes and seed.
 
-        What such models learn adds up, so that parts of the data can be learned apart.
+        What such models learn adds up, so that parts of the data can be learned apart. Parties that have no rows in
+        common add up their sketches, ``a.sketch_ + b.sketch_``, and get the same hash from the sum.
+
+        Parameters
+        ----------
+        sketch : Sketch or None, default=None
+            Rows to derive the hash from, with the settings of this model. None for the hash of this model.
 
         Returns
         -------
@@ -146,8 +137,84 @@ class CountingEstimator(FlyEstimator):
         1797
         """
         with self.reading_learned() as learned:
-            counts = learned.counts.minus(learned.counts)
-            return copy(self).with_learned(learned._replace(counts=counts, held=None))
+            if sketch is not None:
+                empty = empty_from(learned, sketch, self._recipe())
+                return copy(self).with_learned(empty._replace(tuned=dict(self._usual_calibration)))
+            tuned = {**self._calibration(learned), **learned.tuned}
+            counts, origin = learned.counts.minus(learned.counts), handed_over(learned.origin)
+            return copy(self).with_learned(Model(learned.hasher, counts, tuned, origin))
+
+    @property
+    def sketch_(self) -> Sketch | None:
+        """The sample of rows that the hash was derived from; None where it was not derived from rows."""
+        learned = self._shared.value
+        if learned is None:
+            raise missing_attribute(self, "sketch_")
+        return None if learned.origin is None else learned.origin.sketch
+
+    def rebuild(self, source: Any, target: str | int | None = None) -> Self:
+        """Learn a source from scratch with the same settings and seed, as after rows were deleted from it.
+
+        Then nothing is left of rows that are not in the source, whatever `forget` said of them.
+
+        Parameters
+        ----------
+        source : str, path-like, frame, (X, y) or iterable of (X, y)
+            The rows that remain; see `train`.
+        target : str, int or None, default=None
+            The column of the labels; see `train`.
+
+        Returns
+        -------
+        estimator
+            The model itself.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from flybloom import FlyBloomClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = FlyBloomClassifier(random_state=0).fit(X, y)
+        >>> int(model.rebuild((X[100:], y[100:]), "digit").class_count_.sum())
+        1697
+        """
+        from flybloom.estimators.learning.train import train  # noqa: PLC0415 - which imports this module
+
+        fresh = clone(self).set_params(random_state=self._of_hasher("rebuild").projection.seed)
+        with train(fresh, source, target).reading_learned() as learned:
+            return self.with_learned(learned)
+
+    def save(self, path: str | os.PathLike[str], *, sketch: bool = True) -> None:
+        """Save the model to a file, which `flybloom.load` reads.
+
+        The file is a safetensors file without any code. It is written atomically: a crash leaves the old file or the
+        new one. A `random_state` that is not an int is saved as the seed that was drawn from it. Where the encoding was
+        fitted to rows, the file holds the sketch: up to 8192 of these rows, with their labels.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to. A file that is there is replaced.
+        sketch : bool, default=True
+            Whether the file may hold rows. Without them the model predicts, learns, adds up and forgets counts as
+            before, but its encoding no longer follows rows that come and go.
+
+        Examples
+        --------
+        >>> import tempfile, flybloom
+        >>> from sklearn.datasets import load_iris
+        >>> model = flybloom.FlyBloomClassifier(random_state=0).fit(*load_iris(return_X_y=True))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/iris.fly", sketch=False)
+        ...     flybloom.load(f"{folder}/iris.fly").sketch_ is None
+        True
+        """
+        if sketch:
+            super().save(path)
+            return
+        with self.reading_learned() as learned:
+            tuned = {**self._calibration(learned), **learned.tuned}
+            copy(self).with_learned(learned._replace(tuned=tuned, origin=None)).save(path)
 
     def __add__(self, other: object) -> Self:
         """Return a model that has learned what both have."""
@@ -164,9 +231,10 @@ class CountingEstimator(FlyEstimator):
         if not isinstance(other, type(self)):
             return NotImplemented
         with self.reading_learned() as mine, other.reading_learned() as theirs:
-            mine.hasher.require_same(theirs.hasher, "subtract")
-            mine.counts.unit.require_same(theirs.counts.unit, "subtract")
-            return copy(self).with_learned(mine._replace(counts=mine.counts.minus(theirs.counts), held=None))
+            model = subtracted(mine, theirs, self.n_jobs)
+            if model is None:
+                return self.like()
+            return copy(self).with_learned(model._replace(tuned=self._merged_tuned(mine, theirs, model)))
 
     @contextmanager
     def learning(self, *, anew: bool = False) -> Iterator[Learning]:
@@ -181,9 +249,10 @@ class CountingEstimator(FlyEstimator):
             Whether to forget everything first. The rules of `fit` hold then.
         """
         self._check_parameters()
-        shared = self._sharing
+        shared = self._sharing if anew else self._shared
         with shared.learning:
-            session = Learning(self._recipe(), self.n_jobs, None if anew else shared.value)
+            before = None if anew else shared.value
+            session = Learning(self._recipe(), self.n_jobs, before, calibrate=self._calibrated)
             yield session
             learned = session.learned
             if learned is not None and learned is not shared.value:
@@ -193,7 +262,7 @@ class CountingEstimator(FlyEstimator):
                 self._look_at(learned, anew=anew)
 
     @contextmanager
-    def reading_learned(self) -> Iterator[Learned]:
+    def reading_learned(self) -> Iterator[Model]:
         """Give what is learned, as one value that stays as it is until the end of the with block."""
         with self._shared.reading() as learned:
             if learned is None:
@@ -201,7 +270,7 @@ class CountingEstimator(FlyEstimator):
             yield learned
 
     @contextmanager
-    def scoring(self, X: Any) -> Iterator[tuple[Features, Learned]]:
+    def scoring(self, X: Any) -> Iterator[tuple[Features, Model]]:
         """Give rows that are to be scored, checked, and what is learned, which stays until the end of the with block.
 
         Parameters
@@ -209,18 +278,19 @@ class CountingEstimator(FlyEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         """
-        with self.reading_learned() as learned:
-            if not self.__sklearn_is_fitted__():
+        self._settle(exact=False)
+        with self._sharing.reading() as learned:
+            if learned is None or not self._can_score(learned):
                 raise not_fitted(self)
             self._check_parameters()  # what only matters when scoring may have been set since fit
             yield check_rows(X, type(self).__name__, learned.hasher.encoder), learned
 
-    def with_learned(self, learned: Learned) -> Self:
+    def with_learned(self, learned: Model) -> Self:
         """Hold what was learned elsewhere, and return the model itself.
 
         Parameters
         ----------
-        learned : Learned
+        learned : Model
             What is learned, as `reading_learned` gives it.
 
         Returns
@@ -230,6 +300,21 @@ class CountingEstimator(FlyEstimator):
         """
         self._shared.replace(learned, is_own=False)
         return self
+
+    def with_fixed_hash(self, learned: Model) -> Model:
+        """Return a model of this kind whose hash and calibration further rows do not change.
+
+        Parameters
+        ----------
+        learned : Model
+            What was learned; it has no pending rows.
+
+        Returns
+        -------
+        Model
+            The same, with its hash fixed.
+        """
+        return learned if learned.origin is None else self._calibrated(learned.fixed())
 
     def n_rows_learned(self) -> float | None:
         """Return the number of rows that are counted, weights included; None before the first rows."""
@@ -295,12 +380,12 @@ class CountingEstimator(FlyEstimator):
             winners = learned.hasher.winners(rows, self.n_jobs)
             return novel_share(learned.counts.has_won, winners)
 
-    def check_block(self, learned: Learned, X: Any, y: Any, sample_weight: Any = None) -> Block:
+    def check_block(self, learned: Model, X: Any, y: Any, sample_weight: Any = None) -> Block:
         """Return rows that are hashed as those before, checked.
 
         Parameters
         ----------
-        learned : Learned
+        learned : Model
             What was learned.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
@@ -317,17 +402,6 @@ class CountingEstimator(FlyEstimator):
         rows = check_rows(X, type(self).__name__, learned.hasher.encoder)
         n_rows = rows.shape[0]
         return Block(rows, self._check_labels(y, n_rows), learned.counts.unit.counted(sample_weight, n_rows))
-
-    def held_rows(self) -> Block | None:
-        """Return all rows so far while they are too few to fix how they are hashed.
-
-        Returns
-        -------
-        Block or None
-            The rows, or None before the first and after the last of them.
-        """
-        learned = self._sharing.value
-        return None if learned is None or learned.held is None else learned.held.block
 
     def exchange(self, came: Won, went: Won) -> None:
         """Count rows whose winners are known and take away others, both or neither; one learner at a time.
@@ -387,10 +461,11 @@ class CountingEstimator(FlyEstimator):
         """
         with self.reading_learned() as learned:
             facts, arrays = learned.counts.to_parts()
-            facts = {**facts, "tuned": learned.tuned} if learned.tuned else facts
-            if learned.held is not None:
-                held_facts, held_arrays = held_to_parts(learned.held)
-                facts, arrays = {**facts, "held": held_facts}, {**arrays, **held_arrays}
+            tuned = learned.tuned if learned.origin is not None else {**self._calibration(learned), **learned.tuned}
+            facts = {**facts, "tuned": tuned} if tuned else facts
+            if learned.origin is not None:
+                origin_facts, origin_arrays = origin_to_parts(learned.origin)
+                facts, arrays = {**facts, "sketch": origin_facts}, {**arrays, **origin_arrays}
             return Parts(learned.hasher, facts, arrays)
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
@@ -410,19 +485,19 @@ class CountingEstimator(FlyEstimator):
         estimator
             The model itself.
         """
-        held_arrays = {name: values for name, values in arrays.items() if name in HELD_ARRAYS}
-        arrays = {name: values for name, values in arrays.items() if name not in HELD_ARRAYS}
+        origin_arrays = {name: values for name, values in arrays.items() if name in ORIGIN_ARRAYS}
+        arrays = {name: values for name, values in arrays.items() if name not in ORIGIN_ARRAYS}
         if hasher is None or set(arrays) - self.counts_type.ARRAYS:
             msg = "it holds arrays that no such model has" if arrays else "it does not say how it hashes"
             raise ValueError(msg)
         tuned = facts.get("tuned", {})
         self._check_tuned(tuned)
         counts = self.counts_type.from_parts(hasher.n_components, hasher.n_winners, facts, arrays)
-        held = None
-        if held_arrays or "held" in facts:
-            recipe = replace(self._recipe(), seed=hasher.projection.seed)
-            held = held_from_parts(facts.get("held"), held_arrays, hasher.encoder.n_features, recipe)
-        return self.with_learned(Learned(hasher, counts, tuned, held))
+        recipe = replace(self._recipe(), seed=hasher.projection.seed)
+        origin = origin_from_parts(facts, origin_arrays, hasher.encoder.n_features, recipe, counts)
+        if origin is not None and origin.is_whole and GIVEN not in tuned:  # it is derived again when it is needed
+            tuned = {name: value for name, value in tuned.items() if name not in self._usual_calibration}
+        return self.with_learned(Model(hasher, counts, tuned, origin))
 
     @property
     def counts_(self) -> CountTable:
@@ -450,27 +525,66 @@ class CountingEstimator(FlyEstimator):
         return diagram if learned is None else diagram + as_html(learned_facts(learned))
 
     @property
-    def _shared(self) -> Shared[Learned | None]:
-        """What keeps readers and learners apart; rows that were held back are counted before anybody looks."""
-        shared = self._sharing
-        held = None if shared.value is None else shared.value.held
-        if held is not None and held.is_stale and self.__dict__.get("_settler") != get_ident():
-            with shared.learning:
-                self._settle(shared)
-        return shared
+    def _shared(self) -> Shared[Model | None]:
+        """What keeps readers and learners apart; all that was learned is counted, with the hash that belongs to it."""
+        self._settle(exact=True)
+        return self._sharing
 
-    def _settle(self, shared: Shared[Learned | None]) -> None:
-        """Count rows that were held back, unless somebody else has done so meanwhile."""
-        learned = shared.value
-        if learned is None or learned.held is None or not learned.held.is_stale:
+    def _settle(self, *, exact: bool) -> None:
+        """Count the pending rows of a whole model; derive its hash again, or only now and then unless `exact`."""
+        shared = self._sharing
+        if not _is_stale(shared.value):
             return
-        self.__dict__["_settler"] = get_ident()  # who judges rows on the way may look at what there was
-        try:
-            session = Learning(learned.held.recipe, self.n_jobs, learned)
-            session.settle(self)
-            shared.replace(session.learned)
-        finally:
-            del self.__dict__["_settler"]
+        with shared.learning:
+            learned = shared.value
+            if learned is None or learned.origin is None or not learned.origin.is_stale:
+                return
+            if exact or learned.origin.is_due:
+                self._bring_up_to_date(shared, learned)
+                return
+            uncounted = learned.origin.uncounted(learned.counts)
+            if uncounted:
+                self._change(shared, learned, joined(uncounted), 1, **learned.origin.known)
+
+    def _bring_up_to_date(self, shared: Shared[Model | None], learned: Model, *, derives: bool = True) -> None:
+        """Take pending rows into the sketch, and derive the hash again unless that can wait."""
+        assert learned.origin is not None  # noqa: S101 - it has pending rows
+        session = Learning(learned.origin.recipe, self.n_jobs, learned, calibrate=self._calibrated)
+        session.bring_up_to_date(derives=derives)
+        shared.replace(session.learned)
+
+    def _calibrated(self, learned: Model) -> Model:
+        """Return a model with its calibration, which further rows do not change."""
+        return learned._replace(tuned={**self._calibration(learned), **learned.tuned})
+
+    def _calibration(self, learned: Model) -> Mapping[str, Any]:
+        """Return what is derived from the rows of the sketch: once for all threads, until something changes."""
+        if not self._usual_calibration or set(self._usual_calibration) <= set(learned.tuned):
+            return {}
+        if learned.origin is None or learned.origin.sketch.n_rows == 0:
+            return self._usual_calibration
+        shared = self._sharing
+        with shared.calibrating:
+            key = (shared.edition, self._calibration_key())
+            kept = shared.calibration
+            if kept is not None and kept[0] == key and kept[1] is learned.counts:
+                return kept[2]  # type: ignore[no-any-return]
+            found = self.calibrated_with(learned, learned.origin.sketch)
+            shared.calibration = key, learned.counts, found
+            return found
+
+    def _calibration_key(self) -> Any:
+        """Return the parameters that the calibration depends on, for one that is kept."""
+        return None
+
+    def _can_score(self, learned: Model) -> bool:  # noqa: ARG002
+        """Return whether enough was learned to score rows."""
+        return True
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """A model is fitted when it knows how to hash, and has learned what it needs to score."""
+        learned = self._sharing.value
+        return learned is not None and (bool(learned.is_whole) or self._can_score(learned))
 
     @property
     def _hasher(self) -> Hasher | None:
@@ -478,7 +592,7 @@ class CountingEstimator(FlyEstimator):
         learned = self._shared.value
         return None if learned is None else learned.hasher
 
-    def _learned(self) -> Learned:
+    def _learned(self) -> Model:
         """Return what is learned now; only for what never changes, and while learning."""
         learned = self._shared.value
         if learned is None:
@@ -487,34 +601,30 @@ class CountingEstimator(FlyEstimator):
 
     def _recipe(self) -> Recipe:
         """Return how a model is made, as the parameters say."""
-        encoding = self._encoding
-        needs_none = self.scaling is not None or not encoding.needs_rows  # the older scaling never waited
-        auto_warm_up = WEIGHED_WARM_UP if encoding.uses_labels else AUTO_WARM_UP
         return Recipe(
             owner=type(self).__name__,
-            encoding=encoding,
+            encoding=self._encoding,
             sizes=self._sizes_type(self.n_components, self.n_connections, self.n_winners),
             signed=bool(self.signed),
             seed=resolve_seed(self.random_state),
             new_counts=partial(self.counts_type.empty, **self._counts_settings),  # type: ignore[attr-defined]
             check_labels=self._check_labels,
-            warm_up=0 if needs_none else auto_warm_up if self.warm_up == "auto" else int(self.warm_up),
             weight_unit=self.weight_unit,
             has_positions=self._has_positions,
-            tuned=dict(self._usual_tuned),
+            calibrates=self._calibrates,
             counts_fit_labels=self.counts_type.fits_labels,
         )
 
     def _check_tuned(self, tuned: Any) -> None:
-        """Refuse what `tune_to` never returns; ValueError."""
+        """Refuse what no model of this kind keeps besides its counts; ValueError."""
         if tuned != {}:
             msg = "it was tuned to what no such model is tuned to"
             raise ValueError(msg)
 
-    def _look_at(self, learned: Learned, *, anew: bool = False) -> None:
+    def _look_at(self, learned: Model, *, anew: bool = False) -> None:
         """Look at what was learned while nobody else learns, and perhaps warn; most kinds have nothing to say."""
 
-    def _require_complete(self, learned: Learned) -> None:
+    def _require_complete(self, learned: Model) -> None:
         """Refuse what `fit` must not end with; for all ways to learn from scratch."""
 
     def learn_rows(
@@ -543,36 +653,61 @@ class CountingEstimator(FlyEstimator):
         shared = self._sharing
         with shared.learning:
             learned = shared.value
-            if not anew and learned is not None and learned.held is None:  # how rows are hashed is fixed
-                self._check_parameters()
-                block = self.check_block(learned, X, y, sample_weight)
-                n_before = learned.counts.n_rows
-                self._change(shared, learned, block, 1, **known)
-                after = shared.value
-                if after is not None and after.counts.n_rows.bit_length() > n_before.bit_length():  # twice as many
-                    self._look_at(after)
+            if anew or learned is None:
+                with self.learning(anew=anew) as session:
+                    block = session.check(X, y, sample_weight)
+                    session.learn_first(block, is_all=anew, **known)
                 return block
-            with self.learning(anew=anew) as session:
-                block = session.check(X, y, sample_weight)
-                if anew:
-                    session.learn_anew(block, self, {**known})
-                else:
-                    session.learn_first(block, self, **known)
+            self._check_parameters()
+            block = self.check_block(learned, X, y, sample_weight)
+            n_before = learned.n_rows
+            if learned.is_whole:
+                self._append(shared, learned, block.weighted(), known)
+            else:
+                self._change(shared, self._with_calibration(shared, learned), block.weighted(), 1, **known)
+            after = shared.value
+            if after is not None and after.n_rows.bit_length() > n_before.bit_length():  # twice as many
+                self._settle(exact=False)
+                self._look_at(shared.value or after)
         return block
 
-    def _change(self, shared: Shared[Learned | None], learned: Learned, block: Block, sign: int, **known: Any) -> None:
+    def _append(self, shared: Shared[Model | None], learned: Model, block: Block, known: Mapping[str, Any]) -> None:
+        """Note rows of a whole model; they are counted when the model is next asked."""
+        assert learned.origin is not None  # noqa: S101 - it is whole
+        learned.counts.require_labels(block.labels, block.weights, **known)
+        origin = learned.origin.with_pending(block.copied())
+        origin = origin._replace(announced=united(origin.announced, known.get("announced")))
+        shared.amend(learned._replace(origin=origin))
+        if origin.recipe.has_positions:
+            self._settle(exact=False)
+        elif _is_extreme(block.rows):  # which may be more than can be hashed: refused now, and not when rows are scored
+            try:
+                self._settle(exact=True)
+            except BaseException:
+                shared.replace(learned)
+                raise
+
+    def _with_calibration(self, shared: Shared[Model | None], learned: Model) -> Model:
+        """Return a model whose hash is fixed with its calibration fixed as well, before more rows come."""
+        if set(self._usual_calibration) <= set(learned.tuned):
+            return learned
+        learned = self._calibrated(learned)
+        shared.amend(learned)
+        return learned
+
+    def _change(self, shared: Shared[Model | None], learned: Model, block: Block, sign: int, **known: Any) -> None:
         """Count rows, or with the sign -1 take them away; in place where they are few and nobody looks."""
         counts, delta = learned.counts, learned.count_block(block, self.n_jobs, sign=sign, **known)
         if not shared.change(counts, delta, sign):
             counts = counts.plus(delta, owned=True) if sign > 0 else counts.minus(delta)
             shared.replace(learned._replace(counts=counts))
 
-    def tuned_with(self, learned: Learned, sketch: Sketch) -> dict[str, Any]:  # noqa: ARG002
-        """Return what a sketch of the first rows chooses, if anything.
+    def calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:  # noqa: ARG002
+        """Return what a sketch of the rows chooses, if anything.
 
         Parameters
         ----------
-        learned : Learned
+        learned : Model
             What was learned from the rows.
         sketch : Sketch
             A sample of them.
@@ -584,25 +719,22 @@ class CountingEstimator(FlyEstimator):
         """
         return {}
 
-    def _forget(self, X: Any, y: Any, sample_weight: Any = None) -> None:
-        """Take rows out of the counts."""
-        shared = self._shared
+    def _forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
+        """Take rows out of the counts, and out of the sketch."""
+        shared = self._sharing
         with shared.learning:
             learned = self._learned()
-            if learned.held is not None:
-                self._forget_held(learned, learned.held, X, y, sample_weight)
-                return
-            self._change(shared, learned, self.check_block(learned, X, y, sample_weight), -1)
-
-    def _forget_held(self, learned: Learned, held: Held, X: Any, y: Any, sample_weight: Any) -> None:
-        """Take rows out of those that are held back."""
-        block = self.check_block(learned, X, y, sample_weight)
-        if learned.counts.needs_positions:
-            learned.counts.counter(block.labels, block.weights, sign=-1)  # says what is missing
-            msg = "Rows that are held back cannot be forgotten by their positions. Learn more rows first, see warm_up."
-            raise NeverLearnedError(msg)
-        left = held.without(block)
-        self._shared.replace(None if left is None else learned._replace(held=left))
+            block = self.check_block(learned, X, y, sample_weight).weighted()
+            if _is_stale(learned):
+                self._bring_up_to_date(shared, learned, derives=False)
+                learned = self._learned()
+            if learned.origin is None:  # nothing but the counts knows of the rows
+                self._change(shared, learned, block, -1)
+                return forgotten_by(self)
+            model = without(learned, block, self.n_jobs)
+            model = None if model is None else model._replace(tuned=self._given(learned, model))
+            shared.replace(model)
+            return Forgotten(model)
 
     def _require_kin(self, other: Any, action: str) -> None:
         """Refuse what is not a model of the same kind."""
@@ -610,3 +742,39 @@ class CountingEstimator(FlyEstimator):
             name = type(self).__name__
             msg = f"Cannot {action}: expected another {name}. Got {type(other).__name__} instead. Pass a fitted {name}."
             raise TypeError(msg)
+
+
+def _is_stale(learned: Model | None) -> bool:
+    """Return whether the hash was derived from other rows than there are now, or some are not counted yet."""
+    return learned is not None and learned.origin is not None and learned.origin.is_stale
+
+
+def _is_extreme(rows: Features) -> bool:
+    """Return whether some values are so large that their sums may not be floats."""
+    values = rows.data if issparse(rows) else rows
+    if values.dtype.kind != "f" or not values.size:
+        return False
+    return bool(np.nanmax(np.abs(values), initial=0.0) > EXTREME)
+
+
+def kept_value(tuned: Any, name: str, usual: float) -> Any:
+    """Return what a file keeps of a calibration, `usual` where it is derived again; None where there can be none."""
+    is_right = isinstance(tuned, dict) and set(tuned) <= {GIVEN, name} and tuned.get(GIVEN, True) is True
+    return tuned.get(name, usual) if is_right else None
+
+
+def forgotten_by(model: CountingEstimator) -> Forgotten:
+    """Return what is left in a model of rows that it forgot.
+
+    Parameters
+    ----------
+    model : estimator
+        The model after it forgot them.
+
+    Returns
+    -------
+    Forgotten
+        Whether nothing is left, or the counts alone were changed.
+    """
+    with model.reading_learned() as learned:
+        return Forgotten(learned, is_known=isinstance(model.encoding, Encoder))

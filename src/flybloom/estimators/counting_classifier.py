@@ -12,18 +12,20 @@ from sklearn.base import ClassifierMixin
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels
+from flybloom.core.algebra import Forgotten
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.pairs import PairsByClass
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.files.receipt import Receipt, snapshot
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.model import Model
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, require_weights_for
-from flybloom.core.recipe import Learned
 from flybloom.estimators.base import missing_attribute, read_only
 from flybloom.estimators.counting import CountingEstimator
 
 Counted = TypeVar("Counted", ClassCounts, PairsByClass)
+
 
 WEIGHT_UNIT: list[Any] = [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})]
 
@@ -46,7 +48,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         y : array-like of shape (n_samples,)
             Their labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 3 counts as three copies. For fractions, see `weight_unit`.
+            A row of weight 3 counts as three copies, one of weight 0 is not learned. For fractions, see `weight_unit`.
 
         Returns
         -------
@@ -62,13 +64,14 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows. The first ones fix sizes and encoding, see `warm_up`.
+            The rows. Sizes and encoding follow from all rows so far, until these no longer fit into a sketch of at
+            most 8192 distinct rows; then they are fixed.
         y : array-like of shape (n_samples,)
             Their labels. New ones may appear in any block.
         classes : array-like of shape (n_classes,), default=None
             Labels to expect. Never needed; a label that has no rows yet is known from the start.
         sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 3 counts as three copies. For fractions, see `weight_unit`.
+            A row of weight 3 counts as three copies, one of weight 0 is not learned. For fractions, see `weight_unit`.
 
         Returns
         -------
@@ -79,12 +82,13 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         self.learn_rows(X, y, sample_weight, known={"announced": announced})
         return self
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
         """Unlearn rows: afterwards the counts equal, bit for bit, those of a model that never learned them.
 
-        A class of which no row is left is no longer known. What the encoding took from the rows stays: it is part of
-        how the model hashes, not of what it counts. Use `encoding="none"`, or an encoding fitted to other rows, where
-        that matters.
+        As long as all rows fit into the sketch of the model (8192 distinct rows), so does everything else: the model
+        is that of a `fit` of the rows that remain. Beyond that, sizes and encoding stay, and what is returned says
+        whether they still are those of the remaining rows. A class of which no row is left is no longer known, and
+        without any row the model is no longer fitted.
 
         Parameters
         ----------
@@ -97,8 +101,9 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
 
         Returns
         -------
-        estimator
-            The classifier itself.
+        Forgotten
+            Its ``extent`` is "complete" if nothing of the rows is left, or "counts only" if the encoding in use is not
+            the one of the remaining rows; its ``steps`` name what differs.
 
         Raises
         ------
@@ -107,21 +112,22 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
 
         Notes
         -----
-        The model keeps no rows, only counts. So it notices rows that its counts cannot contain; rows that were never
-        learned but look as if they were, it cannot tell.
+        Beyond its sketch the model keeps no rows, only counts. So it notices rows that its counts cannot contain; rows
+        that were never learned but look as if they were, it cannot tell.
 
         Examples
         --------
         >>> from sklearn.datasets import load_digits
         >>> from flybloom import FlyBloomClassifier
         >>> X, y = load_digits(return_X_y=True)
-        >>> model = FlyBloomClassifier(encoding="none", random_state=0).fit(X, y).forget(X[:100], y[:100])
-        >>> never = FlyBloomClassifier(encoding="none", random_state=0).fit(X[100:], y[100:])
+        >>> model = FlyBloomClassifier(random_state=0).fit(X, y)
+        >>> model.forget(X[:100], y[:100]).extent
+        'complete'
+        >>> never = FlyBloomClassifier(random_state=0).fit(X[100:], y[100:])
         >>> bool((model.counts_ == never.counts_).all())
         True
         """
-        self._forget(X, y, sample_weight)
-        return self
+        return self._forget(X, y, sample_weight)
 
     def forget_with_receipt(self, X: Any, y: Any, sample_weight: Any = None) -> Receipt:
         """Unlearn rows as `forget` does, and return a receipt of it.
@@ -155,8 +161,8 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         """
         with self._shared.learning:
             before = snapshot(self)
-            self.forget(X, y, sample_weight)
-            return Receipt.between(before, snapshot(self))
+            forgotten = self.forget(X, y, sample_weight)
+            return Receipt.between(before, snapshot(self), forgotten)
 
     @property
     def classes_(self) -> Array:
@@ -179,17 +185,16 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         """How much one row adds to the counts of its winners: 1, or 1024 where weights are fractions."""
         return self._handed_out("counts_per_row_").unit.per_row
 
-    def __sklearn_is_fitted__(self) -> bool:
+    def _can_score(self, learned: Model) -> bool:
         """Scores need at least one class."""
-        learned = self._shared.value
-        return learned is not None and learned.counts.classes.size > 0  # type: ignore[attr-defined]
+        return learned.counts.classes.size > 0  # type: ignore[attr-defined, no-any-return]
 
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot say as well."""
         super()._validate_params()
         check_class_weight(self.class_weight, type(self).__name__)
 
-    def _require_complete(self, learned: Learned) -> None:
+    def _require_complete(self, learned: Model) -> None:
         """Refuse a fit that met a single class, and class weights for others than those met."""
         classes = learned.counts.classes  # type: ignore[attr-defined]
         if classes.size < 2:  # noqa: PLR2004

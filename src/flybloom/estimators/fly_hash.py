@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from flybloom._internal.sklearn_compat import fit_context
-from flybloom._internal.typing import Scaling, Size, Winners
+from flybloom._internal.typing import Size, Winners
 from flybloom._internal.validation import check_labels, check_new_rows, check_rows, resolve_seed
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.files.model_file import Parts
@@ -18,6 +18,7 @@ from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.recipe import Recipe
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import FlyEstimator
+from flybloom.estimators.deprecated import without_deprecated
 
 
 class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator):  # type: ignore[misc]
@@ -65,10 +66,6 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
 
         Missing values (NaN) that "auto" does not fill from other columns add nothing to a sum.
-
-    scaling : {"none", "center", "standard"} or None, default=None
-        An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
-        as well.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the connections. An int is used as it is and makes the hash reproducible on every machine.
@@ -154,16 +151,15 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         n_winners: Size = "auto",
         signed: bool = True,
         encoding: Any = "auto",
-        scaling: Scaling | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
+        **deprecated: Any,
     ) -> None:
         self.n_components = n_components
         self.n_connections = n_connections
         self.n_winners = n_winners
         self.signed = signed
-        self.encoding = encoding
-        self.scaling = scaling
+        self.encoding = without_deprecated(type(self).__name__, encoding, deprecated)
         self.random_state = random_state
         self.n_jobs = n_jobs
 

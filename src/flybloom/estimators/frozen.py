@@ -147,4 +147,5 @@ class FrozenClassifier(LinearScores, FixedClassifier):
         """Give rows and how they are read."""
         hasher = self._require_hasher()
         rows = check_rows(X, type(self).__name__, hasher.encoder)
-        yield Reading(rows, hasher, self.classes_, self._read_out, self.temperature_, self._frozen.divisor)
+        divisor = self._frozen.divisor
+        yield Reading(rows, hasher, self.classes_, self._read_out, lambda: self.temperature_, divisor)

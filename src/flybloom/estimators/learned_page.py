@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 if TYPE_CHECKING:
-    from flybloom.core.recipe import Learned
+    from flybloom.core.model import Model
 
 MAX_LABELS = 6
 MAX_COUNTS = 2**24  # a table beyond that is not looked through just to be shown
@@ -30,12 +30,12 @@ class ShowsInside:
             return diagram + as_html(learned_facts(learned))
 
 
-def learned_facts(learned: Learned) -> dict[str, str]:
+def learned_facts(learned: Model) -> dict[str, str]:
     """Return what is to be shown, in words: rows, classes, memory, and how full the fullest filter is."""
     counts = learned.counts
     facts = {"rows": f"{counts.unit.rows(counts.n_rows):,}"}
-    if learned.held is not None:
-        facts["rows"] += f", {len(learned.held.block.rows):,} of them held back until the encoding is fixed"
+    if learned.origin is not None and learned.origin.sketch.n_distinct:
+        facts["sketch"] = f"{learned.origin.sketch.n_distinct:,} rows, from which the encoding was derived"
     classes = getattr(counts, "classes", None)
     if classes is not None:
         more = f", ... {classes[-1]}" if len(classes) > MAX_LABELS else ""

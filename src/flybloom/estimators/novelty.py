@@ -11,7 +11,8 @@ from sklearn.base import OutlierMixin
 from threadpoolctl import threadpool_limits
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Codes, Features, Scaling, Size, WarmUp, Winners
+from flybloom._internal.typing import Array, Codes, Features, Size, Winners
+from flybloom.core.algebra import Forgotten
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.by_age import AgeCounts
 from flybloom.core.counts.pairs import PairsAlone
@@ -19,13 +20,14 @@ from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.choice import Wanted, wanted_encoding
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import LeverageSizes, Sizes
+from flybloom.core.model import Model
 from flybloom.core.readout import pair_novelty
 from flybloom.core.readout.recovery import AgedFilter
 from flybloom.core.readout.weighted_quantile import weighted_quantile
-from flybloom.core.recipe import Learned
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
-from flybloom.estimators.counting import CountingEstimator
+from flybloom.estimators.counting import GIVEN, CountingEstimator, kept_value
+from flybloom.estimators.deprecated import without_deprecated
 
 AUTO_OFFSET = -0.5  # of filters: half of what wins is new
 AUTO, LEVERAGE, FILTER = "auto", "leverage", "filter"
@@ -118,15 +120,6 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
 
         With `partial_fit` the first rows fix it, see `warm_up`. Missing values (NaN) add nothing to a sum.
 
-    scaling : {"none", "center", "standard"} or None, default=None
-        An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
-        as well.
-
-    warm_up : int or "auto", default="auto"
-        How many rows of a stream must have come to fix an encoding. Until then the rows are held in the model, and what
-        it says follows from all of them, as if they had come at once; its file holds them, too. "auto" is 400, or 0
-        where the encoding needs no rows, or `scaling` is given. It is for `partial_fit`; `fit` never waits.
-
     random_state : int, RandomState instance or None, default=None
         Seed of the connections. An int is used as it is and makes the filter reproducible on every machine.
 
@@ -185,16 +178,14 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     0.74
     >>> detector = detector.partial_fit(X[y == 7][:50])
     >>> round(float((detector.predict(X[y == 7][50:]) == -1).mean()), 2)
-    0.29
+    0.34
     """
 
     needs_labels = False
     _has_labels = False
-    is_tuned = True
     readout: Literal["auto", "leverage", "filter"] = "filter"  # of pickles from before there was any other
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HASH_PARAMETERS,
-        "warm_up": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "readout": [StrOptions({AUTO, LEVERAGE, FILTER})],
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "decay": [Interval(Real, 0, 1, closed="right")],
@@ -217,10 +208,9 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         bias_columns: float = 1.0,
         signed: bool = True,
         encoding: Any = "auto",
-        scaling: Scaling | None = None,
-        warm_up: WarmUp = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
+        **deprecated: Any,
     ) -> None:
         self.n_components = n_components
         self.n_connections = n_connections
@@ -232,9 +222,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         self.contamination = contamination
         self.bias_columns = bias_columns
         self.signed = signed
-        self.encoding = encoding
-        self.scaling = scaling
-        self.warm_up = warm_up
+        self.encoding = without_deprecated(type(self).__name__, encoding, deprecated)
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -299,7 +287,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         self.learn_rows(X, None)
         return self
 
-    def forget(self, X: Any, positions: Any = None) -> Self:
+    def forget(self, X: Any, positions: Any = None) -> Forgotten:
         """Undo the learning of rows exactly: the counts become what they would be had the rows never been met.
 
         Parameters
@@ -312,11 +300,11 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        FlyBloomNovelty
-            The detector itself.
+        Forgotten
+            Its ``extent`` is "complete" if nothing of the rows is left, or "counts only" if the encoding in use is not
+            the one of the remaining rows; its ``steps`` name what differs.
         """
-        self._forget(X, positions)
-        return self
+        return self._forget(X, None if self.recovery is None else positions)
 
     def calibrate(self, X: Any, contamination: float) -> Self:
         """Set the threshold from rows that were not learned.
@@ -342,7 +330,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         offset = float(np.percentile(self.score_samples(X), 100 * contamination))
         with self._shared.learning:
             learned = self._learned()
-            self._shared.replace(learned._replace(tuned={"offset": offset}), is_own=False)
+            self._shared.replace(learned._replace(tuned={"offset": offset, GIVEN: True}), is_own=False)
         return self
 
     def novelty(self, X: Any) -> Array:
@@ -359,10 +347,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
             From 0, familiar, to 1, never met.
         """
         with self.scoring(X) as (rows, learned):
-            if isinstance(learned.counts, PairsAlone):
-                solved = self._leverage(learned.counts)
-                return self._read(learned, rows, lambda winners, _: solved.of_new(winners))
-            return self._filtered(learned, rows, np.full(rows.shape[0], -1))
+            return self._novelty_of(learned, rows)
 
     def leave_one_out_novelty(self, X: Any, positions: Any = None) -> Array:
         """Return how novel learned rows are, each as if it alone had not been learned; exact.
@@ -423,7 +408,8 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             Negative for outliers.
         """
-        return self.score_samples(X) - self.offset_
+        with self.scoring(X) as (rows, learned):
+            return -self._novelty_of(learned, rows) - self._offset_of(learned)
 
     def predict(self, X: Any) -> Array:
         """Tell which rows are outliers.
@@ -440,12 +426,12 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def tuned_with(self, learned: Learned, sketch: Sketch) -> dict[str, Any]:
+    def calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
         """Return the threshold: a quantile of the scores of the sketch's rows, each as if it had not been learned.
 
         Parameters
         ----------
-        learned : Learned
+        learned : Model
             What was learned from the rows.
         sketch : Sketch
             A sample of them.
@@ -456,12 +442,12 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
             The offset, or nothing where it follows from the counts.
         """
         if isinstance(self.contamination, str):
-            return dict(self._usual_tuned)
+            return dict(self._usual_calibration)
         positions = np.zeros(sketch.n_distinct, np.int64) if sketch.labels is None else sketch.labels
         scores = -self._left_out_novelty(learned, sketch.rows, positions)
         return {"offset": weighted_quantile(scores, sketch.weights, float(self.contamination))}
 
-    def _left_out_novelty(self, learned: Learned, rows: Features, positions: Array) -> Array:
+    def _left_out_novelty(self, learned: Model, rows: Features, positions: Array) -> Array:
         """Return the novelty of each row as if it alone had not been learned."""
         counts: Any = learned.counts
         if isinstance(counts, PairsAlone):
@@ -501,12 +487,32 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     @property
     def offset_(self) -> float:
         """Threshold on `score_samples`; outliers score less."""
-        self._of_hasher("offset_")
-        with self.reading_learned() as learned:
-            if "offset" in learned.tuned or not isinstance(learned.counts, PairsAlone):
-                return float(learned.tuned.get("offset", AUTO_OFFSET))
-            mean = self._leverage(learned.counts).mean_of_learned(learned.counts.n_rows)
-            return -3.0 * mean / (2.0 + mean)  # where the odds are half as much again as those of the mean
+        learned = self._shared.value
+        if learned is None:
+            raise missing_attribute(self, "offset_")
+        return self._offset_of(learned)
+
+    def _offset_of(self, learned: Model) -> float:
+        """Return the threshold: given, calibrated with the rows of the sketch, or one that suits what is read."""
+        tuned = {**self._calibration(learned), **learned.tuned}
+        if "offset" in tuned or not isinstance(learned.counts, PairsAlone):
+            return float(tuned.get("offset", AUTO_OFFSET))
+        mean = self._leverage(learned.counts).mean_of_learned(learned.counts.n_rows)
+        return -3.0 * mean / (2.0 + mean)  # where the odds are half as much again as those of the mean
+
+    @property
+    def _calibrates(self) -> bool:  # type: ignore[override]
+        """Whether the threshold follows from rows."""
+        return not isinstance(self.contamination, str)
+
+    @property
+    def _usual_calibration(self) -> dict[str, Any]:  # type: ignore[override]
+        """The threshold where there are no rows to calibrate with."""
+        return {"offset": AUTO_OFFSET} if self._calibrates else {}
+
+    def _calibration_key(self) -> Any:
+        """Return the parameters that the calibration depends on."""
+        return self.contamination, self.decay, self.alpha
 
     @property
     def n_rows_(self) -> int:
@@ -534,7 +540,6 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         """Which steps the encoder is to have."""
         return wanted_encoding(
             self.encoding,
-            self.scaling,
             uses_labels=False,
             for_pairs=self._reads_leverage,
             bias=float(self.bias_columns),
@@ -563,11 +568,6 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         return {"recovery": None if self.recovery is None else int(self.recovery)}
 
     @property
-    def _usual_tuned(self) -> dict[str, Any]:  # type: ignore[override]
-        """The threshold before there are rows; that of leverage follows from the counts."""
-        return {} if self._reads_leverage else {"offset": AUTO_OFFSET}
-
-    @property
     def _has_positions(self) -> bool:  # type: ignore[override]
         """With recovery, the age of a row follows from its position."""
         return self.recovery is not None
@@ -575,7 +575,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     @staticmethod
     def _check_labels(y: Any, n_rows: int | None = None) -> Any:  # noqa: ARG004
         """Return what stands for labels: positions of rows, where they are given."""
-        return y
+        return None if y is None else np.asarray(y)
 
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot say as well."""
@@ -589,9 +589,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
 
     def _check_tuned(self, tuned: Any) -> None:
         """Refuse anything but a threshold, or none."""
-        if tuned == {}:
-            return
-        offset = tuned.get("offset") if isinstance(tuned, dict) and set(tuned) == {"offset"} else None
+        offset = kept_value(tuned, "offset", AUTO_OFFSET)
         if type(offset) is not float or not -1 <= offset <= 0:
             msg = "its threshold is not a number from -1 to 0"
             raise ValueError(msg)
@@ -605,7 +603,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
 
     def _leverage(self, counts: PairsAlone) -> pair_novelty.PairNovelty:
         """Return what leverage follows from, for counts that do not change meanwhile; solved once for all threads."""
-        shared = self._shared
+        shared = self._sharing
         with shared.deriving:
             key = (counts.edition, self.alpha)
             if shared.derived is None or shared.derived[0] is not counts or shared.derived[1] != key:
@@ -613,13 +611,20 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
                     shared.derived = (counts, key, pair_novelty.solve(counts, float(self.alpha)))
             return shared.derived[2]  # type: ignore[no-any-return]
 
-    def _filtered(self, learned: Learned, rows: Features, own_ages: Codes) -> Array:
+    def _novelty_of(self, learned: Model, rows: Features) -> Array:
+        """Return the novelty of new rows."""
+        if isinstance(learned.counts, PairsAlone):
+            solved = self._leverage(learned.counts)
+            return self._read(learned, rows, lambda winners, _: solved.of_new(winners))
+        return self._filtered(learned, rows, np.full(rows.shape[0], -1))
+
+    def _filtered(self, learned: Model, rows: Features, own_ages: Codes) -> Array:
         """Return the novelty of rows to filters, each without its own count at its age."""
         counts: Any = learned.counts
         aged = AgedFilter(counts.table, self.decay)
         return self._read(learned, rows, lambda winners, block: aged.novelty(winners, own_ages[block]))
 
-    def _read(self, learned: Learned, rows: Features, read: Callable[[Winners, slice], Array]) -> Array:
+    def _read(self, learned: Model, rows: Features, read: Callable[[Winners, slice], Array]) -> Array:
         """Return what is read from the winners of each block."""
         result = np.empty(rows.shape[0])
 

@@ -11,9 +11,10 @@ from sklearn.base import MultiOutputMixin, RegressorMixin
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.targets import check_targets
 from flybloom._internal.typing import Array, Features, Size, WantedUnit, Winners
+from flybloom.core.algebra import Forgotten
 from flybloom.core.counts.pairs import PairsByTarget
 from flybloom.core.counts.target_grid import STEPS
-from flybloom.core.recipe import Learned
+from flybloom.core.model import Model
 from flybloom.estimators.base import HASH_PARAMETERS, read_only
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT
 from flybloom.estimators.solved import SolvedEstimator
@@ -114,7 +115,7 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
     counts_type = PairsByTarget
     _check_labels = staticmethod(check_targets)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{name: allowed for name, allowed in HASH_PARAMETERS.items() if name != "scaling"},
+        **HASH_PARAMETERS,
         "weight_unit": WEIGHT_UNIT,
         "target_scale": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "alpha": [StrOptions({"gcv"}), Interval(Real, 0, None, closed="neither")],
@@ -185,7 +186,7 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
         self.learn_rows(X, y, sample_weight)
         return self
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
         """Unlearn rows: afterwards the counts equal, bit for bit, those of a model that never learned them.
 
         Parameters
@@ -199,16 +200,16 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
 
         Returns
         -------
-        FlyRidgeRegressor
-            The regressor itself.
+        Forgotten
+            Its ``extent`` is "complete" if nothing of the rows is left, or "counts only" if the encoding in use is not
+            the one of the remaining rows; its ``steps`` name what differs.
 
         Raises
         ------
         NeverLearnedError
             If the rows cannot all have been learned; nothing has changed then.
         """
-        self._forget(X, y, sample_weight)
-        return self
+        return self._forget(X, y, sample_weight)
 
     def predict(self, X: Any) -> Array:
         """Return the targets that are expected of rows.
@@ -234,7 +235,7 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
             learned.hasher.for_each_block(rows, score, self.n_jobs)
             return _as_given(self.targets_of(learned, rows, scores))
 
-    def targets_of(self, learned: Learned, rows: Features, scores: Array) -> Array:
+    def targets_of(self, learned: Model, rows: Features, scores: Array) -> Array:
         """Return the targets that the scores of rows stand for.
 
         Parameters
@@ -287,7 +288,7 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
         with self.leaving_out(X, y) as found:
             return _as_given(self.targets_of(found.learned, found.rows, found.own()))
 
-    def _truth(self, learned: Learned, rows: Features, y: Any) -> Array:
+    def _truth(self, learned: Model, rows: Features, y: Any) -> Array:
         """Return the targets of learned rows, as the right-hand side has them."""
         targets, encoder = check_targets(y, rows.shape[0]), learned.hasher.encoder
         return np.asarray(learned.counts.labels_of(targets, lambda some: encoder.columns_apart(rows[some])) / STEPS)

@@ -299,6 +299,6 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         weights = class_weights(self.class_weight, self.classes_, self.class_count_)
         filters, n_winners = Filters(counts, counts.max(axis=0, initial=0), self.decay_, weights), hasher.n_winners
         read_out = filters.read_out(n_winners, hasher.projection.seed, rows.shape[0] * n_winners, self.n_jobs)
-        yield Reading(rows, hasher, self.classes_, read_out, float(self.temperature), n_winners)
+        yield Reading(rows, hasher, self.classes_, read_out, lambda: float(self.temperature), n_winners)
 
     _reading_filters = _reading

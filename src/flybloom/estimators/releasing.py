@@ -12,7 +12,7 @@ from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import align_columns, unite, unknown_among
 from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.recipe import Learned
+from flybloom.core.model import Model
 from flybloom.estimators.released import ReleasedClassifier
 from flybloom.exceptions import PrivacyError
 from flybloom.privacy.budget import NO_RELEASE, Ledger
@@ -99,7 +99,7 @@ class Releasing:
         _check_public(public)
         shared = self._shared  # type: ignore[attr-defined]
         with shared.learning:
-            learned: Learned = self._learned()  # type: ignore[attr-defined]
+            learned: Model = self._learned()  # type: ignore[attr-defined]
             ledger = self._ledger(learned).with_limit(limit)
             self._require_public_encoding(learned, public)
             counts: Any = learned.counts
@@ -137,26 +137,26 @@ class Releasing:
         return self._ledger(self._learned()).total(delta)  # type: ignore[attr-defined]
 
     @staticmethod
-    def never_released(learned: Learned) -> Learned:
+    def never_released(learned: Model) -> Model:
         """Return what was learned with an account that allows no release; sums and files keep it.
 
         For counts that a row changes by more than its own winners, as those of a window do.
 
         Parameters
         ----------
-        learned : Learned
+        learned : Model
             What was learned.
 
         Returns
         -------
-        Learned
+        Model
             The same counts.
         """
         ledger = Releasing._ledger(learned)._replace(limit=NO_RELEASE)
         return learned._replace(tuned={**learned.tuned, KEPT: ledger.to_json()})
 
     @staticmethod
-    def _ledger(learned: Learned) -> Ledger:
+    def _ledger(learned: Model) -> Ledger:
         """Return what was released so far."""
         return Ledger.from_json(learned.tuned[KEPT]) if KEPT in learned.tuned else Ledger()
 
@@ -168,12 +168,12 @@ class Releasing:
         if KEPT in tuned:
             Ledger.from_json(tuned[KEPT])
 
-    def _merged_tuned(self, mine: Learned, theirs: Learned) -> dict[str, Any]:
+    def _merged_tuned(self, mine: Model, theirs: Model, both: Model) -> dict[str, Any]:  # noqa: ARG002
         """Return the ledger of all rows of two models."""
         ledger = self._ledger(mine).joined(self._ledger(theirs))
         return {**mine.tuned, KEPT: ledger.to_json()} if ledger.releases or ledger.limit else mine.tuned
 
-    def _require_public_encoding(self, learned: Learned, public: Sequence[str]) -> None:
+    def _require_public_encoding(self, learned: Model, public: Sequence[str]) -> None:
         """Refuse to tell of an encoding that was fitted to the rows."""
         is_fixed = isinstance(self.encoding, Encoder) or all(
             isinstance(step, BiasColumns) for step in learned.hasher.encoder.steps
@@ -185,9 +185,6 @@ class Releasing:
                 "Learn with encoding='none' or with one that was fitted to other rows, Encoding(...).fit(X); or state "
                 "that it is no secret: public=['encoding']."
             )
-            raise PrivacyError(msg)
-        if learned.held is not None:
-            msg = "The model still holds back its first rows to fix an encoding. Learn more rows first, see warm_up."
             raise PrivacyError(msg)
 
 

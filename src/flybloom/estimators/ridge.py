@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Features, Scaling, Size, WantedUnit, WarmUp, Winners
+from flybloom._internal.typing import Array, Features, Size, WantedUnit, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import codes_of, known_codes
 from flybloom.core.counts.pairs import PairsByClass
+from flybloom.core.model import Model
 from flybloom.core.readout import explanation
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.left_out import LeftOut
 from flybloom.core.readout.linear import FrozenReadout
 from flybloom.core.readout.ridge import indicator
 from flybloom.core.readout.temperature import fitted_temperature
-from flybloom.core.recipe import Learned
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.certified import Certified
+from flybloom.estimators.counting import GIVEN, kept_value
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
+from flybloom.estimators.deprecated import without_deprecated
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.scores import LinearScores, Reading
 from flybloom.estimators.solved import SolvedEstimator
@@ -96,13 +98,6 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
         - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
 
-    scaling : {"none", "center", "standard"} or None, default=None
-        An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
-        as well.
-
-    warm_up : int or "auto", default="auto"
-        How many rows of a stream must have come to fix an encoding; see `FlyBloomClassifier`.
-
     weight_unit : float or "auto", default="auto"
         The `sample_weight` that counts as one row. Counts are whole numbers, so weights become whole numbers first.
 
@@ -169,19 +164,19 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
     >>> model = FlyRidgeClassifier(random_state=0).fit(X[:1000], y[:1000])
     >>> bool(model.score(X[1000:], y[1000:]) > 0.94)
     True
-    >>> never = FlyRidgeClassifier(1024, scaling="none", random_state=0).fit(X[100:], y[100:])
-    >>> model = FlyRidgeClassifier(1024, scaling="none", random_state=0).fit(X, y).forget(X[:100], y[:100])
+    >>> never = FlyRidgeClassifier(random_state=0).fit(X[100:], y[100:])
+    >>> model = FlyRidgeClassifier(random_state=0).fit(X, y)
+    >>> model.forget(X[:100], y[:100])
+    Forgotten('complete', steps=())
     >>> bool((model.pair_counts_ == never.pair_counts_).all())
     True
     """
 
     counts_type = PairsByClass
-    is_tuned = True
-    _usual_tuned: ClassVar[dict[str, Any]] = {"temperature": USUAL_TEMPERATURE}  # type: ignore[misc]
-    needs_judging = True
+    _calibrates = True
+    _usual_calibration: ClassVar[dict[str, Any]] = {"temperature": USUAL_TEMPERATURE}  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HASH_PARAMETERS,
-        "warm_up": [Interval(Integral, 0, None, closed="left"), StrOptions({"auto"})],
         "weight_unit": WEIGHT_UNIT,
         "alpha": [StrOptions({"gcv"}), Interval(Real, 0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
@@ -197,11 +192,10 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         class_weight: ClassWeight = None,
         signed: bool = True,
         encoding: Any = "auto",
-        scaling: Scaling | None = None,
-        warm_up: WarmUp = "auto",
         weight_unit: WantedUnit = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
+        **deprecated: Any,
     ) -> None:
         self.n_components = n_components
         self.n_connections = n_connections
@@ -209,9 +203,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         self.alpha = alpha
         self.class_weight = class_weight
         self.signed = signed
-        self.encoding = encoding
-        self.scaling = scaling
-        self.warm_up = warm_up
+        self.encoding = without_deprecated(type(self).__name__, encoding, deprecated)
         self.weight_unit = weight_unit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -297,7 +289,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         with self.leaving_out(X, y) as rows:
             return rows.own_novelty()
 
-    def _truth(self, learned: Learned, rows: Features, y: Any) -> Array:
+    def _truth(self, learned: Model, rows: Features, y: Any) -> Array:
         """Return a 1 for the class of each learned row, and zeros for the others."""
         counts: Any = learned.counts
         n_rows = rows.shape[0]
@@ -322,7 +314,8 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         temperature = fitted_temperature(-scores, known_codes(check_labels(y, len(scores)), self.classes_))
         with self._shared.learning:
             learned = self._learned()
-            self._shared.replace(learned._replace(tuned={"temperature": temperature}), is_own=False)
+            tuned = {"temperature": temperature, GIVEN: True}
+            self._shared.replace(learned._replace(tuned=tuned), is_own=False)
         return self
 
     def explain(self, X: Any, labels: Any = None) -> Array:
@@ -349,7 +342,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
             connections, signs = hasher.projection.connections()
             result = np.empty((rows.shape[0], hasher.encoder.n_features))
             ridge = self._solution(counts)
-            read_out = ridge.read_out(self._shift(counts), hasher.projection.seed)
+            read_out = ridge.read_out(self._shift(learned), hasher.projection.seed)
             wanted = None if labels is None else np.broadcast_to(np.asarray(labels), rows.shape[0])
             given = None if wanted is None else known_codes(wanted, counts.classes)
 
@@ -414,14 +407,22 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
     def temperature_(self) -> float:
         """What scores are divided by before the softmax of `predict_proba`."""
         learned = self._shared.value
-        if learned is None or "temperature" not in learned.tuned:
+        if learned is None:
             raise missing_attribute(self, "temperature_")
-        return float(learned.tuned["temperature"])
+        return self._temperature_of(learned)
 
-    def _frozen_readout(self, learned: Learned) -> FrozenReadout:
+    def _temperature_of(self, learned: Model) -> float:
+        """Return what scores are divided by: given, or calibrated with the rows of the sketch."""
+        return float({**self._calibration(learned), **learned.tuned}["temperature"])
+
+    def _calibration_key(self) -> Any:
+        """Return the parameters that the calibration depends on."""
+        return self.alpha
+
+    def _frozen_readout(self, learned: Model) -> FrozenReadout:
         """Return the weights of all components, and what else labels and probabilities follow from."""
         counts: Any = learned.counts
-        return self._solution(counts).frozen(counts.classes, self._shift(counts), self.temperature_)
+        return self._solution(counts).frozen(counts.classes, self._shift(learned), self._temperature_of(learned))
 
     @contextmanager
     def _reading(self, X: Any) -> Iterator[Reading]:
@@ -429,15 +430,15 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         with self.scoring(X) as (rows, learned):
             counts: Any = learned.counts
             seed = learned.hasher.projection.seed
-            read_out = self._solution(counts).read_out(self._shift(counts), seed)
-            yield Reading(rows, learned.hasher, counts.classes, read_out, self.temperature_)
+            read_out = self._solution(counts).read_out(self._shift(learned), seed)
+            yield Reading(rows, learned.hasher, counts.classes, read_out, lambda: self._temperature_of(learned))
 
-    def tuned_with(self, learned: Learned, sketch: Sketch) -> dict[str, Any]:
+    def calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
         """Return the temperature of least log-loss, of rows of the sketch that are left out one by one.
 
         Parameters
         ----------
-        learned : Learned
+        learned : Model
             What was learned from the rows.
         sketch : Sketch
             A sample of them.
@@ -451,7 +452,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         n = max(LEAST_CALIBRATED, min(MOST_CALIBRATED, CALIBRATION_WORK // learned.hasher.n_components))
         rows, labels, weights = sketch.rows[:n], sketch.labels, counts.unit.rows(sketch.weights[:n])
         if labels is None or weights.sum() < FEW_ROWS:
-            return dict(self._usual_tuned)
+            return dict(self._usual_calibration)
         codes = codes_of(labels[:n], counts.classes)
         winners = learned.hasher.winners(rows, self.n_jobs)
         n_rows, one = counts.unit.rows(counts.n_rows), np.minimum(1.0, weights)  # of several copies, one is left out
@@ -461,14 +462,15 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
 
     def _check_tuned(self, tuned: Any) -> None:
         """Refuse anything but a temperature."""
-        value = tuned.get("temperature") if isinstance(tuned, dict) and set(tuned) == {"temperature"} else None
+        value = kept_value(tuned, "temperature", USUAL_TEMPERATURE)
         if type(value) is not float or not 0 < value < np.inf:
             msg = "its temperature is not a number above 0"
             raise ValueError(msg)
 
-    def _shift(self, counts: PairsByClass) -> Array:
+    def _shift(self, learned: Model) -> Array:
         """Return what class weights add to the scores: the logarithm of the weights, in units of the temperature."""
+        counts: Any = learned.counts
         weights = class_weights(self.class_weight, counts.classes, counts.class_count)
         if weights is None:
             return np.zeros(counts.classes.size)
-        return np.asarray(np.log(weights) * self.temperature_)
+        return np.asarray(np.log(weights) * self._temperature_of(learned))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ class Reading(NamedTuple):
     hasher: Hasher
     classes: Array
     read_out: LinearReadout
-    temperature: float  # what scores are divided by before the softmax
+    temperature: Callable[[], float]  # tells what scores are divided by before the softmax
     divisor: int = 1  # what sums are divided by to be scores: filters have means over winners
 
     def scores(self, n_jobs: int | None) -> Array:
@@ -120,7 +121,7 @@ class LinearScores:
             Rows sum to 1; columns as in ``classes_``.
         """
         with self._reading(X) as reading:
-            return probabilities(reading.scores(self.n_jobs), reading.temperature)
+            return probabilities(reading.scores(self.n_jobs), reading.temperature())
 
 
 class FilterScores(LinearScores):

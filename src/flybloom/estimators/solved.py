@@ -14,18 +14,18 @@ from threadpoolctl import threadpool_limits
 from flybloom._internal.typing import Array, Features, Winners
 from flybloom.core.counts.pairs import n_bytes_of
 from flybloom.core.hashing.sizes import PairSizes
+from flybloom.core.model import Model
 from flybloom.core.readout.left_out import LeftOut
 from flybloom.core.readout.ridge import Ridge, solve
-from flybloom.core.recipe import Learned
 from flybloom.estimators.base import missing_attribute, read_only
 from flybloom.estimators.counting import CountingEstimator
 
 
 class LearnedRows(NamedTuple):
-    """Learned rows on their way to answers about what they change."""
+    """Model rows on their way to answers about what they change."""
 
     rows: Features
-    learned: Learned
+    learned: Model
     left_out: LeftOut
     winners: Winners
     truth: Array
@@ -80,10 +80,9 @@ class SolvedEstimator(CountingEstimator):
         """Penalties that were tried, and their generalised cross-validation: shape (n_tried, 2)."""
         return np.array(self._current().gcv, np.float64).reshape(-1, 2)
 
-    def __sklearn_is_fitted__(self) -> bool:
+    def _can_score(self, learned: Model) -> bool:
         """Scores need at least one row."""
-        learned = self._shared.value
-        return learned is not None and learned.counts.n_rows > 0
+        return learned.counts.n_rows > 0
 
     def _handed_out(self, name: str) -> Any:
         """Return the counts for an attribute, which stays as it is."""
@@ -103,7 +102,7 @@ class SolvedEstimator(CountingEstimator):
 
         Weights that a few steps led to from those before come with the factor of those before, unless it is needed.
         """
-        shared = self._shared
+        shared = self._sharing
         with shared.deriving:
             kept = shared.derived
             key = (counts.edition, self.alpha)
@@ -136,7 +135,7 @@ class SolvedEstimator(CountingEstimator):
                 counts: Any = learned.counts
                 yield LearnedRows(rows, learned, LeftOut(counts, alpha), winners, truth)
 
-    def _truth(self, learned: Learned, rows: Features, y: Any) -> Array:
+    def _truth(self, learned: Model, rows: Features, y: Any) -> Array:
         """Return what learned rows were learned with, as the right-hand side has it."""
         raise NotImplementedError
 

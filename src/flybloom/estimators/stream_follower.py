@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -12,12 +12,65 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from flybloom._internal.typing import Array
+from flybloom.core.block import Block, joined
 from flybloom.core.files import model_file
+from flybloom.core.files.origin_file import rows_from_parts, rows_to_parts
+from flybloom.core.model import Model
 from flybloom.estimators.base import missing_attribute, not_fitted
-from flybloom.estimators.counting import AUTO_WARM_UP
 from flybloom.estimators.learned_page import ShowsInside
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+
+EARLY, OLD = "early", "held"  # how the arrays of first rows begin
+
+FIRST_ROWS = 400
+"""Rows that fix how all others are hashed. Until they have come, no row is forgotten."""
+
+
+class Early(NamedTuple):
+    """The first rows of a stream, in their order, until it is fixed how rows are hashed."""
+
+    blocks: tuple[Block, ...] = ()
+    times: Array = np.zeros(0)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return sum(len(block.weights) for block in self.blocks)
+
+    def with_more(self, block: Block, times: Array) -> Early:
+        """Return these rows and more of them."""
+        return Early((*self.blocks, block.copied()), np.concatenate([self.times, times]))
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return facts for JSON, and arrays."""
+        if not self.blocks:
+            return {}, {}
+        facts, arrays = rows_to_parts(joined(list(self.blocks)), EARLY)
+        return {EARLY: facts}, {**arrays, f"{EARLY}_times": self.times}
+
+    @staticmethod
+    def from_parts(facts: dict[str, Any], arrays: dict[str, Array], learned: Model) -> Early:
+        """Return the rows of a file; ValueError where they are not those that its model has learned."""
+        inside: Any = facts.get("inside")
+        held = inside.get(OLD) if isinstance(inside, dict) else None  # until format 5, the model held them
+        own, prefix = (facts.get(EARLY), EARLY) if held is None else (held, OLD)
+        times = arrays.get(f"{EARLY}_times", np.zeros(0))
+        block = None
+        if isinstance(own, dict):
+            block = rows_from_parts(own, arrays, learned.hasher.encoder.n_features, prefix)
+        if block is None or int(block.weights.sum()) != learned.n_rows or times.size not in (0, len(block.weights)):
+            msg = "it does not hold the first rows, or not when they came"
+            raise ValueError(msg)
+        return Early((block,), times)
+
+
+def is_early(learned: Model, n_rows: int) -> bool:
+    """Return whether too few rows have come to fix how they are hashed."""
+    origin = learned.origin
+    if origin is None or not origin.is_whole or n_rows >= FIRST_ROWS:
+        return False
+    return origin.recipe.needs_sketch(learned.hasher.encoder)
 
 
 def _model_has(name: str) -> Callable[[Method], Method]:
@@ -33,9 +86,8 @@ class StreamFollower(ShowsInside, MetaEstimatorMixin, BaseEstimator):  # type: i
     model: Any
 
     def _new_clone(self) -> Any:
-        """Return a model that has learned nothing; it waits for few rows, because until then nothing is forgotten."""
-        model = clone(self.model)
-        return model.set_params(warm_up=AUTO_WARM_UP) if model.warm_up == "auto" else model
+        """Return a model that has learned nothing."""
+        return clone(self.model)
 
     @_model_has("predict")
     def predict(self, X: Any) -> Array:

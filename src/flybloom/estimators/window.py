@@ -13,16 +13,16 @@ import numpy as np
 from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
 from flybloom._internal.typing import Array
 from flybloom._internal.uninterrupted import uninterrupted
+from flybloom.core.block import Block, joined
 from flybloom.core.counts.base import Counts, Won
 from flybloom.core.counts.generations import NEWEST, Generations
 from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
 from flybloom.core.counts.shared import SharedOnDemand
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.recipe import Block, Learned, joined
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.estimators.releasing import Releasing
-from flybloom.estimators.stream_follower import StreamFollower
+from flybloom.estimators.stream_follower import EARLY, Early, StreamFollower, is_early
 
 LIMITS = ("n_rows", "seconds", "half_life")
 FEW_ROWS = 16  # of a block; for more, a thread that nothing interrupts costs little
@@ -32,8 +32,8 @@ class _Following(NamedTuple):
     """A model, and what it must be able to forget; None until it is fixed how rows are hashed."""
 
     model: CountingEstimator
-    memory: KeptWinners | Generations | None
-    early: Array  # when the rows came that the model holds back until then
+    memory: KeptWinners | Generations | None = None
+    early: Early = Early()  # the rows until then
 
 
 class SlidingWindow(StreamFollower):
@@ -45,8 +45,7 @@ class SlidingWindow(StreamFollower):
     up to twice that for each row of the window and of a block. Learning costs a little more than without a window,
     because rows are hashed once and counted twice.
 
-    How rows are hashed is fixed once, by the first rows (see `warm_up` of the model inside), and stays. Until it is
-    fixed, all rows that came are known.
+    How rows are hashed is fixed once, by the first 400 rows, and stays. Until then all rows that came are known.
 
     Parameters
     ----------
@@ -156,7 +155,7 @@ class SlidingWindow(StreamFollower):
         with self._guard.learning:
             following = self.__dict__.get("_following")
             if following is None:
-                following = _Following(self._new_model(), None, np.zeros(0))
+                following = _Following(self._new_model())
             if following.memory is None:
                 self._following = self._warmed(following, X, y, sample_weight, times)
                 return self
@@ -177,7 +176,7 @@ class SlidingWindow(StreamFollower):
         self._answering("n_rows_in_window_")
         memory = self._following.memory
         if memory is None:
-            return self._following.early.size
+            return self._following.early.n_rows
         return memory.n_rows if isinstance(memory, Generations) else len(memory)
 
     def memory_usage(self) -> dict[str, int]:
@@ -204,8 +203,9 @@ class SlidingWindow(StreamFollower):
             self._fitted()
             model, memory, early = self._following
             inside, arrays = describe_inside(model)
-            facts, own = ({}, {"early_times": early}) if memory is None else memory.to_parts()
-        return Parts(None, {"inside": inside, "window": facts}, {**arrays, **own})
+            facts, own = ({}, {}) if memory is None else memory.to_parts()
+            first, first_rows = early.to_parts()
+        return Parts(None, {"inside": inside, "window": facts, **first}, {**arrays, **own, **first_rows})
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
         """Hold what a file says, and return the window itself; ValueError where none can have that.
@@ -225,17 +225,13 @@ class SlidingWindow(StreamFollower):
             The window itself.
         """
         own = {name: values for name, values in arrays.items() if name in ARRAYS or name.startswith("generation_")}
-        early = arrays.get("early_times")
-        others = {name: values for name, values in arrays.items() if name not in own and name != "early_times"}
+        others = {name: values for name, values in arrays.items() if name not in own and not name.startswith(EARLY)}
         model: CountingEstimator = restore_inside(facts.get("inside"), others, type(self.model))
         window = facts.get("window")
         with model.reading_learned() as learned:
             counts, hashes = learned.counts, learned.hasher
-            if learned.held is not None:
-                if early is None or own or early.shape != learned.held.block.weights.shape:
-                    msg = "it does not say when the rows came that it holds back"
-                    raise ValueError(msg)
-                self._following = _Following(model, None, early)
+            if learned.is_whole:
+                self._following = _Following(model, None, Early.from_parts(facts, arrays, learned))
                 return self
             memory: KeptWinners | Generations
             if self.half_life is None:
@@ -248,7 +244,7 @@ class SlidingWindow(StreamFollower):
             if not _are_equal(counted.to_parts(), counts.to_parts()):
                 msg = "its window does not hold the rows that its model has learned"
                 raise ValueError(msg)
-        self._following = _Following(_holding(model, learned, counts), memory, np.zeros(0))
+        self._following = _Following(_holding(model, counts), memory)
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -300,15 +296,14 @@ class SlidingWindow(StreamFollower):
 
     def _warmed(self, following: _Following, X: Any, y: Any, sample_weight: Any, times: Any) -> _Following:
         """Return what is followed after rows that may be too few to fix how they are hashed."""
-        model = copy(following.model)
-        held = following.model.held_rows()
+        model, before = copy(following.model), following.early.times
         block = model.learn_rows(X, y, sample_weight)
-        n_rows = len(block.weights)
-        latest = following.early[-1] if following.early.size else -math.inf
-        came = np.concatenate([following.early, _checked_times(times, n_rows, latest)])
-        if model.held_rows() is not None:
-            return _Following(model, None, came)
-        return self._begin(model, block if held is None else joined([held, block]), came)
+        came = _checked_times(times, len(block.weights), before[-1] if before.size else -math.inf)
+        early = following.early.with_more(block, came)
+        with model.reading_learned() as learned:
+            if is_early(learned, early.n_rows):
+                return _Following(model, None, early)
+        return self._begin(model, joined(list(early.blocks)), early.times)
 
     def _begin(self, model: CountingEstimator, block: Block, times: Array) -> _Following:
         """Return what is followed from now on, of a model that has just learned all of these rows."""
@@ -319,14 +314,14 @@ class SlidingWindow(StreamFollower):
             times = times[block.weights > 0]
             if self.half_life is not None:
                 generations = self._with_generations(Generations(nothing), won)
-                return _Following(_holding(model, learned, generations.total()), generations, np.zeros(0))
+                return _Following(_holding(model, generations.total()), generations)
             kept = KeptWinners(hasher.n_components, hasher.n_winners)
             n_gone = self._n_leaving(times, times[:0])
             won, times = won.only(slice(n_gone, None)), times[n_gone:]
             kept.write(won, times)
             kept.move(len(times), 0)
             counts = nothing.plus(nothing.count_won(won))
-            return _Following(_holding(model, learned, counts), kept, np.zeros(0))
+            return _Following(_holding(model, counts), kept)
 
     def _n_leaving(self, before: Array, came: Array) -> int:
         """Return how many of the rows that came before leave the window, given when all came."""
@@ -381,10 +376,15 @@ class SlidingWindow(StreamFollower):
         uninterrupted(change)
 
 
-def _holding(model: CountingEstimator, learned: Learned, counts: Counts) -> CountingEstimator:
-    """Return the model with counts of a window, which cannot be released: a row changes which others are in it."""
-    learned = learned._replace(counts=counts)
-    return model.with_learned(model.never_released(learned) if isinstance(model, Releasing) else learned)
+def _holding(model: CountingEstimator, counts: Counts) -> CountingEstimator:
+    """Return a model that hashes alike, with the counts of a window and nothing of other rows.
+
+    It cannot be released: a row changes which others are in the window.
+    """
+    windowed = model.like()
+    with windowed.reading_learned() as alike:
+        learned = alike._replace(counts=counts)
+    return windowed.with_learned(windowed.never_released(learned) if isinstance(windowed, Releasing) else learned)
 
 
 def _winners_of(block: Block, hasher: Hasher, n_jobs: int | None) -> Won:

@@ -10,6 +10,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Codes, Scaling
 from flybloom.estimators.densify import Densify
+from flybloom.estimators.deprecated import SCALINGS
 from flybloom.estimators.fly_hash import FlyHash
 from flybloom.estimators.tuning.held_out import HeldOutCounts, Split, fold_splits, most_rows
 from flybloom.exceptions import require_extra
@@ -134,8 +135,8 @@ def _with_sizes(
         return
 
     hasher = FlyHash(
-        m, n_connections=s, n_winners=choices[-1], signed=space.signed, scaling=space.scaling, random_state=seed,
-        n_jobs=n_jobs,
+        m, n_connections=s, n_winners=choices[-1], signed=space.signed, encoding=SCALINGS[space.scaling],
+        random_state=seed, n_jobs=n_jobs,
     )  # fmt: skip
     held_out = HeldOutCounts(hasher.fit(X).winners(X), codes, m, most_rows(splits, codes), seed, n_jobs)
     for rho in choices:  # all decays and class weights are read off together

@@ -34,7 +34,7 @@ def answers(model: Any, X: Any, own: Codes) -> Answers:
         start = time.perf_counter()
         predicted.append(model.predict(rows))
         seconds += time.perf_counter() - start
-        if hasattr(model, "novelty"):
+        if hasattr(model, "filters_"):
             novelty.append(model.novelty(rows).min(axis=1))
         probability = model.predict_proba(rows)
         confidence.append(probability.max(axis=1))

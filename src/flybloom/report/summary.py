@@ -90,7 +90,7 @@ def facts(
     told = answers(model, X, classes[truth])
     predicted = codes_of(told.predicted, labels)
     confusion = Confusion(truth, predicted, labels.size)
-    own = ClassFilters(model) if hasattr(model, "novelty") else PairWeights(model)
+    own = ClassFilters(model) if hasattr(model, "filters_") else PairWeights(model)
     shown = confusion.most_confused(MAX_CLASSES)
     learned = shown[classes[shown] >= 0]  # those of them that can be compared
     similarity = {kind: own.similarity(classes[learned], kind) for kind in own.kinds}

@@ -56,7 +56,7 @@ def command(
     else:
         msg = (
             f"{model} is a {type(loaded).__name__}, which needs its counts to predict. "
-            "Expected a model of `flybloom train` with --kind pairs or --readout bayes. "
+            "Expected a model of `flybloom train` with --kind classes or pairs. "
             "With --format onnx, other classifiers can be written."
         )
         raise ModelFileError(msg)

@@ -50,6 +50,7 @@ def command(
     Rows that cannot have been learned are refused, and MODEL stays as it is.
     """
     from flybloom.core.files.receipt import Receipt, snapshot  # noqa: PLC0415 - heavy
+    from flybloom.estimators.counting import forgotten_by  # noqa: PLC0415
 
     before = []
     if receipt is not None:
@@ -63,6 +64,9 @@ def command(
 
     learner, facts = change_file(model, output, blocks_of, jobs, stage="forgetting", by="forget")
     if receipt is not None:
-        Receipt.between(before[0], snapshot(inside(learner))).save(receipt)
-    rows_left = inside(learner).n_rows_learned()
-    print_result({"model": facts.pop("model"), "rows_left": rows_left, **facts}, as_json=json)
+        Receipt.between(before[0], snapshot(inside(learner)), forgotten_by(inside(learner))).save(receipt)
+    left = forgotten_by(inside(learner))
+    result = {"model": facts.pop("model"), "rows_left": inside(learner).n_rows_learned(), "forgotten": left.extent}
+    if left.steps:
+        result["still_of_these_rows"] = ", ".join(left.steps)
+    print_result({**result, **facts}, as_json=json)

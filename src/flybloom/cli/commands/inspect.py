@@ -31,7 +31,6 @@ def command(model: Model, json: Json = False) -> None:
         "winners": hashes.n_winners_,
         "signed": hashes.signed_,
         "seed": str(hashes.seed_),
-        "scaling": "none" if hashes.center_ is None else "center" if hashes.scale_ is None else "standard",
         "encoding": " + ".join(step.kind for step in hasher.encoder.steps) or "none",
         "parameters": {
             name: value if isinstance(value, int | float | str | list | dict | None) else str(value)
@@ -46,6 +45,7 @@ def command(model: Model, json: Json = False) -> None:
         facts["bytes_in_memory"] = used["counts"] + used["connections"]
         facts["bytes_for_another_million_rows"] = used["more_rows"]
         facts["rows"] = hashes.n_rows_learned()
+        facts["rows_in_the_file"] = 0 if hashes.sketch_ is None else hashes.sketch_.n_distinct
     if hasattr(hashes, "class_count_"):
         facts |= _classes(hashes)
     print_result(facts, as_json=json)

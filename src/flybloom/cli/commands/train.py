@@ -30,7 +30,6 @@ from flybloom.cli.options import (
     MaxCategories,
     Output,
     ReadOut,
-    ScalingOption,
     Source,
     TargetIfAny,
     given_options,
@@ -51,10 +50,10 @@ if TYPE_CHECKING:
     from flybloom.estimators.counting import CountingEstimator
 
 FIXED_BY_LIKE = (
-    "kind", "components", "connections", "winners", "unsigned", "encoding", "scaling", "seed", "recovery",
+    "kind", "components", "connections", "winners", "unsigned", "encoding", "seed", "recovery",
     "max_categories", "categories",
 )  # fmt: skip
-NOT_ON_A_CLUSTER = ("checkpoint", "every", "resume", "single_pass", "like", "block_rows", "jobs")
+NOT_ON_A_CLUSTER = ("checkpoint", "every", "resume", "single_pass", "encoding_from", "block_rows", "jobs")
 
 
 def command(
@@ -98,16 +97,17 @@ def command(
     unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
     encoding: EncodingOption = "auto",
     max_categories: MaxCategories = None,
-    scaling: ScalingOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the connections.")] = 0,
-    like: Annotated[
+    encoding_from: Annotated[
         Path | None,
         typer.Option(
-            help="Hash as this model does, encoding included, so that the two can be merged; and its settings."
+            "--encoding-from",
+            "--like",
+            help="Hash as this model does, encoding included, so that the two can be merged; and its settings.",
         ),
     ] = None,
     single_pass: Annotated[
-        bool, typer.Option("--single-pass", help="Read the source once; the first block gives the encoding.")
+        bool, typer.Option("--single-pass", help="Read the source once; the first rows give the encoding.")
     ] = False,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Folder in which to save model and position from time to time.")
@@ -123,8 +123,8 @@ def command(
 ) -> None:
     """Learn a model from SOURCE and save it.
 
-    The source is read for each step of the encoding, and once to learn; with --single-pass or --encoding none only
-    once.
+    The source is read twice, to fit the encoding to a sketch of the rows and to learn; with --single-pass,
+    --encoding none or --encoding-from only once.
     """
     checkpoint_rows, checkpoint_seconds = _interval(every)
     given = given_options(context)
@@ -144,25 +144,24 @@ def command(
         "contamination": "auto" if contamination is None else contamination,
         "recovery": recovery,
         "signed": not unsigned,
-        "encoding": with_categories(encoding, max_categories, given),
-        "scaling": None if scaling is None else scaling.value,
+        "encoding": with_categories(encoding, max_categories),
         "random_state": seed,
     }
     check_writable(output)
-    if like is None:
+    if encoding_from is None:
         model = new_model(kind, settings, given)
     else:
-        refuse_together(given, "--like", FIXED_BY_LIKE)
-        model = _like(like, settings, given)
+        refuse_together(given, "--encoding-from", FIXED_BY_LIKE)
+        model = _like(encoding_from, settings, given)
     require_target(target, is_needed=model.needs_labels)
     columns = names(features)
-    kinds = {} if like is None else known_kinds(model)
+    kinds = {} if encoding_from is None else known_kinds(model)
     if columns is None and kinds:
         columns = list(kinds)
     blocks = open_source(
         source, target, reading, features=columns, kinds=kinds, label_type=label_type.value, block_rows=block_rows
     )
-    check_output(output, blocks, *([] if like is None else [like]))
+    check_output(output, blocks, *([] if encoding_from is None else [encoding_from]))
     look_at(blocks)
     watch = Stopwatch()
     if cluster_address is not None:
@@ -220,7 +219,7 @@ def _like(path: Path, settings: dict[str, Any], given: set[str]) -> CountingEsti
     if not hasattr(model, "learning"):
         msg = f"{path} is a {type(model).__name__}. Expected a model that learns, as `flybloom train` makes it."
         raise ModelFileError(msg)
-    empty: CountingEstimator = model - model
+    empty: CountingEstimator = model.like()
     known = empty.get_params()
     wrong = tuple(name for name in FOR_KINDS if name not in known)
     refuse_together(given, f"a {type(model).__name__}", wrong)

@@ -25,10 +25,8 @@ from flybloom.cli.options import (
     LabelType,
     MaxCategories,
     Output,
-    ScalingOption,
     Source,
     Target,
-    given_options,
     names,
     with_categories,
 )
@@ -42,7 +40,6 @@ WAYS = ("encoding", "signed")  # which a file may list as well
 
 
 def command(
-    context: typer.Context,
     source: Source,
     target: Target,
     output: Output,
@@ -57,7 +54,6 @@ def command(
     unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
     encoding: EncodingOption = "auto",
     max_categories: MaxCategories = None,
-    scaling: ScalingOption = None,
     max_seconds: Annotated[
         float | None, typer.Option(help="Begin no further hash after so many seconds, and take the best so far.")
     ] = None,
@@ -75,7 +71,7 @@ def command(
     counts.
     """
     settings, folds = _grid(grid), _folds(cv)
-    encoding = with_categories(encoding, max_categories, given_options(context))
+    encoding = with_categories(encoding, max_categories)
     if picture is not None:
         require_extra("matplotlib", "plots", "--picture")
     for path in filter(None, (output, picture)):
@@ -89,7 +85,6 @@ def command(
         FlyBloomClassifierCV(
             **{"signed": not unsigned, "encoding": encoding, **settings}, cv=folds, scoring=scoring,
             class_weight=None if class_weight is None else "balanced",
-            scaling=None if scaling is None else scaling.value,
             max_seconds=max_seconds, random_state=seed, n_jobs=jobs, verbose=True,
         ),
         None if grid in GRIDS else "--grid",

@@ -56,11 +56,11 @@ def _work() -> Iterator[tuple[str, list[Any], Any, Any]]:
         return [FlyBloomClassifier(**small), FlyRidgeClassifier(**small), FlyBloomNovelty(**small)]
 
     for name in TYPES:
-        for scaling in ("standard", "none"):
+        for encoding in ("standard", "none"):
             for signed in (True, False):
-                yield name, models(scaling=scaling, signed=signed), values.astype(name), labels
+                yield name, models(encoding=encoding, signed=signed), values.astype(name), labels
     for name in TYPES[:3]:
-        yield f"sparse {name}", models(scaling="none"), sparse.csr_matrix(values.astype(name)), labels
+        yield f"sparse {name}", models(encoding="none"), sparse.csr_matrix(values.astype(name)), labels
 
 
 def _use(model: Any, rows: Any, labels: Any) -> None:

@@ -61,6 +61,7 @@ class Counts(ABC):
     n_components: int
     n_winners: int
     unit: WeightUnit = WHOLE_ROWS  # what one count stands for
+    grid: Any = None  # what targets are counted in, where rows have targets
 
     @property
     @abstractmethod

@@ -58,6 +58,7 @@ class PairCounts(Counts):
         self.n_components = right.n_components
         self.n_winners = right.n_winners
         self.unit = right.unit
+        self.grid = self.right.grid
         self.edition = 0  # grows when the arrays change in place, so that what was derived from them is known to be old
 
     @classmethod

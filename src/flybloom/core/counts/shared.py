@@ -32,6 +32,9 @@ class Shared(Generic[T]):
         self.learning = RLock()  # one learner at a time
         self.deriving = Lock()  # held while something is derived from the value, so that it is done once
         self.derived: Any = None  # what was derived last, with what it was derived from
+        self.calibrating = RLock()  # the same for what is calibrated, which takes what was derived
+        self.calibration: Any = None
+        self.edition = 0  # grows with every change, so that what was derived before is known to be old
         self.value = value  # to look at: for what never changes, and for the learner, who holds `learning`
         self.looking = Lock()  # held for moments: to begin or end reading, and to change or replace
         self._readers: set[object] = set()  # one for each, and no number: an interrupt can come before it is lowered
@@ -61,8 +64,15 @@ class Shared(Generic[T]):
         """Put a new value in place, at once; `is_own` says that nobody else has it."""
         with self.looking:
             self._is_handed_out = True
+            self.edition += 1
             self.value = value
             self._is_handed_out = not is_own
+
+    def amend(self, value: T) -> None:
+        """Put a value in place that has the same counts, whoever else has these."""
+        with self.looking:
+            self.edition += 1
+            self.value = value
 
     def change(self, counts: Counts, delta: Any, sign: int) -> bool:
         """Change counts, a part of the value, in place if nobody has it; return whether that was done.
@@ -70,6 +80,7 @@ class Shared(Generic[T]):
         Only for who holds `learning`.
         """
         with self.looking:
+            self.edition += 1
             return not self._readers and not self._is_handed_out and counts.change_in_place(delta, sign)
 
     def exchange(self, counts: Counts, came: Any, went: Any) -> bool:
@@ -78,6 +89,7 @@ class Shared(Generic[T]):
         Only for who holds `learning`, and where no signal can interrupt.
         """
         with self.looking:
+            self.edition += 1
             if self._readers or self._is_handed_out or not counts.change_in_place(came, 1):
                 return False
             is_done = False
@@ -91,11 +103,13 @@ class Shared(Generic[T]):
     def exchange_at_once(self, counts: Counts, came: Any, went: Any, bounds: Any) -> bool:
         """Do the same by one call of a kernel, which nothing interrupts, where the counts have one."""
         with self.looking:
+            self.edition += 1
             return not self._readers and not self._is_handed_out and counts.exchange_at_once(came, went, bounds)
 
     def renew(self) -> None:
         """Forget who reads and who learns: in a copied process they are threads that stayed behind."""
         self.learning, self.deriving, self.looking, self._readers = RLock(), Lock(), Lock(), set()
+        self.calibrating = RLock()
 
 
 class SharedOnDemand(Generic[T]):

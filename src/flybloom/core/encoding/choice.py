@@ -170,16 +170,13 @@ def _require_same_features(encoder: Encoder, features: Encoder) -> None:
 
 def wanted_encoding(
     encoding: Any,
-    scaling: str | None,
     *,
     uses_labels: bool,
     for_pairs: bool = False,
     selects: bool = True,
     bias: float | None = None,
 ) -> Wanted:
-    """Return what the parameters `encoding` and `scaling` of an estimator ask for; only detectors have a `bias`."""
-    if scaling is not None:
-        return Encoding(scaling, clip=math.inf, bias=bias or 0.0)
+    """Return what the parameter `encoding` of an estimator asks for; only detectors have a `bias`."""
     if isinstance(encoding, Encoder):
         return encoding
     if isinstance(encoding, str):

@@ -152,7 +152,7 @@ class Encoder:
             "scale_": None,
         }
         for step in self.steps:
-            fields |= step.fields(self.names) if isinstance(step, Table) else step.fields()
+            fields |= fields_of(step, self.names)
         return fields if self.grid_shape is None else {**fields, "grid_shape": list(self.grid_shape)}
 
     def to_parts(self) -> tuple[list[dict[str, Any]], dict[str, Array]]:
@@ -192,6 +192,11 @@ class Encoder:
                 encoder = replace(encoder, kinds=step.kinds)
             encoder = encoder.extended(step)
         return encoder
+
+
+def fields_of(step: Step, names: tuple[str, ...] | None) -> dict[str, Any]:
+    """Return everything that what a step does depends on; that of a table is told by the names of its columns."""
+    return step.fields(names) if isinstance(step, Table) else step.fields()
 
 
 def without_missing(rows: Features) -> Features:

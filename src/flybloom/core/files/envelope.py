@@ -15,7 +15,7 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.projection import WINDOW_VERSION
 from flybloom.exceptions import ModelFileError
 
-FORMAT = 5
+FORMAT = 6
 """The newest format. To raise it: write a new number only for models that the formats before cannot hold, so that older
 versions of flybloom go on reading the others; read all formats; keep a file of each in tests/data; say in docs/files.md
 what is new."""

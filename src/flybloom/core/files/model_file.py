@@ -184,6 +184,8 @@ def restore(kind: Any, description: dict[str, Any], arrays: dict[str, Array], ma
 
 def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any], facts: dict[str, Any]) -> int:
     """Return the oldest format that can hold a model."""
+    if "sketch" in facts or "sketch" in facts.get("inside", {}) or "early" in facts:
+        return 6
     if "unit" in facts or (kind == "FlyBloomNovelty" and "readout" in parameters):
         return 5  # weights that float32 does not hold, or pairs without classes
     inside: dict[str, Any] = facts.get("inside", {})
@@ -195,7 +197,7 @@ def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any
     is_first = (
         kind in FIRST_KINDS
         and "encoding" not in description
-        and parameters.get("scaling") is not None
+        and parameters.get("encoding") in ("none", "center", "standard+clip=inf")
         and parameters.get("decay") != "auto"
     )
     return 1 if is_first else 2

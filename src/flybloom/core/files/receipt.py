@@ -16,10 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flybloom._internal.atomic_write import atomic_write
+from flybloom.core.algebra import COMPLETE, COUNTS_ONLY, Forgotten
 from flybloom.core.counts.label_json import labels_from_json, labels_to_json
+from flybloom.core.files.origin_file import ORIGIN_ARRAYS
 from flybloom.exceptions import ReceiptError
 
-FORMAT = 1
+FORMAT = 2
+NOT_COUNTED = ("tuned", "sketch")
 
 
 class Snapshot(NamedTuple):
@@ -34,11 +37,9 @@ class Snapshot(NamedTuple):
 def snapshot(model: Any) -> Snapshot:
     """Return what a receipt tells of a model as it is now."""
     hasher, facts, arrays = model.to_parts()
-    if "held" in facts:
-        msg = "The model still holds back its first rows to fix an encoding. Learn more rows first, see warm_up."
-        raise ReceiptError(msg)
     digest = hashlib.sha256()
-    counted = {name: value for name, value in facts.items() if name != "tuned"}  # chosen with rows, and not counted
+    counted = {name: value for name, value in facts.items() if name not in NOT_COUNTED}
+    arrays = {name: values for name, values in arrays.items() if name not in ORIGIN_ARRAYS}
     digest.update(json.dumps([hasher.fingerprint, counted], sort_keys=True).encode())
     for name in sorted(arrays):
         values = np.ascontiguousarray(arrays[name])
@@ -57,13 +58,17 @@ class Receipt:
     kind : str
         The estimator.
     hash : str
-        Fingerprint of how it hashes.
+        Fingerprint of how it hashes now.
     before, after : str
         Fingerprints of all that it had counted.
     rows : int or float
         Rows forgotten, weights included.
     classes : list of [label, number]
         How many of each class.
+    extent : str
+        "complete" if nothing of the rows is left, "counts only" if the encoder in use is not that of the other rows.
+    steps : list of str
+        What differs then.
     time : str
         When, in UTC.
     flybloom : str
@@ -76,17 +81,21 @@ class Receipt:
     after: str
     rows: float
     classes: list[list[Any]]
+    extent: str
+    steps: list[str]
     time: str
     flybloom: str
 
     @staticmethod
-    def between(before: Snapshot, after: Snapshot) -> Receipt:
+    def between(before: Snapshot, after: Snapshot, forgotten: Forgotten) -> Receipt:
         """Return the receipt of a model that forgot rows between two moments.
 
         Parameters
         ----------
         before, after : Snapshot
             What it was.
+        forgotten : Forgotten
+            What is left of the rows.
 
         Returns
         -------
@@ -97,11 +106,13 @@ class Receipt:
         classes = [entry for entry in classes if entry[1]]
         return Receipt(
             before.kind,
-            before.hash,
+            after.hash,
             before.state,
             after.state,
             sum(n for _, n in classes),
             classes,
+            forgotten.extent,
+            list(forgotten.steps),
             datetime.now(UTC).isoformat(timespec="seconds"),
             import_module("flybloom").__version__,
         )
@@ -135,7 +146,10 @@ class Receipt:
         """
         try:
             stored = json.loads(Path(path).read_bytes())
-            if stored.pop("receipt") != FORMAT:
+            version = stored.pop("receipt")
+            if version == 1:  # when it was not looked at
+                stored |= {"extent": COUNTS_ONLY, "steps": []}
+            elif version != FORMAT or stored["extent"] not in (COMPLETE, COUNTS_ONLY):
                 raise ValueError  # noqa: TRY301
             classes = stored.pop("classes")
             labels = labels_from_json(classes["labels"]).tolist()

@@ -173,52 +173,30 @@ class Hasher:
         hasher = Hasher.of(encoder, seed, (m, s, rho), signed=facts["signed_"])
         return hasher, {name: arrays[name] for name in arrays if name not in own}
 
-    def require_alike(self, other: Hasher, action: str) -> None:
-        """Refuse another hasher that differs in more than what the steps of its encoder were fitted to."""
-        found = _differences(self._alike_fields(), other._alike_fields())
-        if found:
-            msg = (
-                f"Cannot {action}: the two models hash differently. These differ: {'; '.join(found)}. "
-                "Models add up if all learn with the same random_state, sizes, features and encoding."
-            )
-            raise IncompatibleHashError(msg)
-
-    def _alike_fields(self) -> dict[str, Any]:
-        """Return what was asked for, not what came out."""
-        names: tuple[str, ...] = (
-            "n_features_in_",
-            "feature_names_in_",
-            "n_components_",
-            "n_connections_",
-            "n_winners_",
-            "signed_",
-            "seed_",
-        )
-        steps, kinds = [step.kind for step in self.encoder.steps], self.encoder.kinds
-        if kinds is not None:  # how many columns a table becomes follows from its rows, and so do connections
-            names = tuple(name for name in names if name != "n_connections_")
-        fields = {**{name: self.fields[name] for name in names}, "encoding": ", ".join(steps)}
-        return fields if kinds is None else {**fields, "kinds": list(kinds)}
-
     def require_same(self, other: Hasher, action: str) -> None:
         """Refuse another hasher whose winners mean something else."""
         if other is self:
             return
-        found = _differences(self.fields, other.fields)
-        if found:
-            msg = (
-                f"Cannot {action}: the two models hash differently. These differ: {'; '.join(found)}.\n"
-                "Models add up if they share encoding, sizes, features and seed. To learn parts of the data apart, "
-                "start each from one of them:\n"
-                "    b = a.like().partial_fit(X_b, y_b)"
-            )
-            raise IncompatibleHashError(msg)
+        require_no_differences(self.fields, other.fields, action)
 
 
 def _require(is_true: object, otherwise: str) -> None:
     """Refuse a description unless something is true of it."""
     if not is_true:
         raise ValueError(otherwise)
+
+
+def require_no_differences(a: dict[str, Any], b: dict[str, Any], action: str) -> None:
+    """Refuse two ways of hashing that differ."""
+    found = _differences(a, b)
+    if found:
+        msg = (
+            f"Cannot {action}: the two models hash differently. These differ: {'; '.join(found)}.\n"
+            "Models add up if they share encoding, sizes, features and seed. To learn parts of the data apart, "
+            "start each from one of them:\n"
+            "    b = a.like().partial_fit(X_b, y_b)"
+        )
+        raise IncompatibleHashError(msg)
 
 
 def _differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:

@@ -30,6 +30,7 @@ MAX_ROUGH_CONNECTIONS = 256  # sums of so many bytes stay within 16 bits
 MAX_SIGNS = 2**26  # bytes of the matrix of signs
 LAST_COMPONENT = 0xFFFFFFFF  # less the component: so keys are ordered, and ties go to the smaller one
 MOST_CONNECTIONS = 2**14  # of more, sums of 16 bits tell little: they are exact from the start
+MOST_FEATURES = 2**18  # of rows that are rewritten side by side, unless more than that is summed
 MAX_DENSE_VALUES = 2**20  # of sparse rows that are hashed as dense ones at a time
 DENSE_ENOUGH = 1 / 64  # share of nonzeros from which rows are hashed faster as dense ones
 
@@ -191,7 +192,9 @@ class Projection:
     def _write_dense_winners(self, rows: Array, ordered: bool, out: Winners) -> None:
         """Hash rows side by side, or one after the other where they are few."""
         is_float, m, rho = rows.dtype.kind == "f", self.n_components, out.shape[1]
-        if self._stays_plain(len(rows)) or self.n_connections >= MOST_CONNECTIONS:
+        n_summed = self.n_components * self.n_connections
+        is_wide = self.n_features > max(MOST_FEATURES, n_summed)
+        if is_wide or self._stays_plain(len(rows)) or self.n_connections >= MOST_CONNECTIONS:
             wide = rows if is_float else rows.astype(np.int64)
             _plain.winners.plain_winners(wide, self.packed_connections, m, self.signed, ordered, out)
             return

@@ -13,7 +13,7 @@ from flybloom.blocks import Blocks
 from flybloom.blocks.options import ReadOptions
 from flybloom.blocks.schema import Schema
 from flybloom.core.files.model_file import load_in_training, save
-from flybloom.core.recipe import Learned
+from flybloom.core.model import Model
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.exceptions import CheckpointError
 
@@ -94,7 +94,7 @@ class Checkpoint:
 
 
 def identity_of(
-    model: CountingEstimator, learned: Learned | None, blocks: Blocks, *, single_pass: bool
+    model: CountingEstimator, learned: Model | None, blocks: Blocks, *, single_pass: bool
 ) -> dict[str, Any]:
     """Return all that the result of a training depends on: source, settings, and what it starts from."""
     source = blocks.identity()

@@ -10,7 +10,8 @@ from sklearn.base import clone
 
 from flybloom.blocks import Blocks, read_blocks
 from flybloom.blocks.source import BLOCK_ROWS
-from flybloom.core.recipe import Block, Learning, joined
+from flybloom.core.block import Block
+from flybloom.core.learning import Learning
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.estimators.learning.checkpoint import Checkpoint, identity_of
@@ -54,7 +55,8 @@ def train(
     features : iterable of str or None, default=None
         The columns of the features. None for all but the target.
     single_pass : bool, default=False
-        Whether to fit the encoding to the first block and read the source only once, which is all that a stream allows.
+        Whether to read the source only once, which is all that a stream allows: the encoding is fixed by the first
+        rows, as many as fit into a sketch.
     block_rows : int, default=32768
         How many rows to read at once, at most.
     checkpoint : str, path-like or None, default=None
@@ -119,7 +121,7 @@ class _Training:
         self.n_done = 0  # rows learned
 
     def run(self) -> None:
-        """Start or resume, count, and choose what is kept."""
+        """Start or resume, and count."""
         found = None if self.saved is None else self.saved.resumed()
         if found is not None:
             restored, self.n_done, schema = found
@@ -127,72 +129,67 @@ class _Training:
                 self.blocks = self.blocks.with_schema(schema)
             with restored.reading_learned() as learned:
                 self.session.learned = learned
-            if self.model.is_tuned and not self.single_pass:
-                self._sketch()  # checkpoints hold no rows
-        elif not self.single_pass:
+            if learned.origin is not None and self.is_anew:
+                self.sketch, self.session.recipe = learned.origin.sketch, learned.origin.recipe
+        elif self.is_anew and not self.single_pass:
             self._start()
             self._save()
         self.on_progress("learning", self.n_done)
-        self._count()
+        if self.is_anew and self.single_pass:
+            self._stream()
+        else:
+            self._count()
         if self.n_done == 0:
             self._refuse_nothing()
-        if self.is_anew:
-            self.session.tune(self.model, self.sketch)
-        self._save()
+        self._save(is_finished=True)
 
     def _start(self) -> None:
-        """Fix how rows are hashed, from a sketch of all of them."""
+        """Derive the hash from a sketch of all rows."""
         session = self.session
-        if session.learned is not None:
-            return
-        if not (session.recipe.needs_sketch or self.blocks.schema().get("kinds")):
+        if not (session.recipe.needs_rows or self.blocks.schema().get("kinds")):
             return
         if not self.blocks.can_repeat:
             msg = (
-                f"{self.blocks.parts[0].name} can be read only once, but the scaling needs a pass of its own. "
-                "Take it from the first block (single_pass=True, --single-pass), or use scaling='none'."
+                f"{self.blocks.parts[0].name} can be read only once, but the encoding needs a pass of its own. "
+                "Fit it to the first rows (single_pass=True, --single-pass), or use encoding='none'."
             )
             raise SourceError(msg)
-        session.start(self._sketch())
-
-    def _sketch(self) -> Sketch:
-        """Return the sketch of all rows."""
         n_rows = 0
         for block, n in self._checked(0, "sketching"):
-            part = self.session.sketch_of(block, n_rows)
-            self.sketch = part if self.sketch is None else self.sketch + part
+            self._add_to_sketch(block, n_rows)
             n_rows += n
         if self.sketch is None:
             self._refuse_nothing()
-        return self.sketch
+        session.start(self.sketch)
 
     def _count(self) -> None:
         """Learn the rows after those that are done, and sketch them if that was not done before and is needed."""
-        sketches = self.is_anew and self.model.is_tuned and self.sketch is None
-        for block, n_rows in self._warmed_up(self._checked(self.n_done, "learning")):
-            if sketches or self.session.learned is None:
-                part = self.session.sketch_of(block, self.n_done)
-                self.sketch = part if self.sketch is None else self.sketch + part
-                self.session.start(self.sketch)
-            self.session.learn(block)
+        session, sketches = self.session, self.is_anew and not self._is_sketched()
+        for block, n_rows in self._checked(self.n_done, "learning"):
+            if sketches and session.keeps_sketch:
+                self._add_to_sketch(block, self.n_done)
+            session.start(self.sketch)
+            session.learn(block)
             self.n_done += n_rows
             if self.saved is not None and self.saved.is_due(self.n_done):
                 self._save()
 
-    def _warmed_up(self, blocks: Iterator[tuple[Block, int]]) -> Iterator[tuple[Block, int]]:
-        """Give the blocks, the first ones together if they are too small to fix an encoding from."""
-        first: list[Block] = []
-        n_first = 0
-        for block, n_rows in blocks:
-            if self.session.learned is not None:
-                yield block, n_rows
-                continue
-            first.append(block)
-            n_first += n_rows
-            if n_first >= self.session.recipe.warm_up:
-                yield (block if len(first) == 1 else joined(first)), n_first
-        if first and self.session.learned is None:
-            yield (first[0] if len(first) == 1 else joined(first)), n_first
+    def _stream(self) -> None:
+        """Learn the rows as a stream, whose first rows fix the hash."""
+        for block, n_rows in self._checked(self.n_done, "learning"):
+            self.session.stream(block)
+            self.n_done += n_rows
+            if self.saved is not None and self.saved.is_due(self.n_done):
+                self._save()
+
+    def _is_sketched(self) -> bool:
+        """Return whether the sketch is one of all rows already."""
+        return self.sketch is not None and self.session.recipe.needs_rows
+
+    def _add_to_sketch(self, block: Block, begin: int) -> None:
+        """Sketch some rows, before which so many came."""
+        part = self.session.sketch_of(block, begin)
+        self.sketch = part if self.sketch is None else self.sketch + part
 
     def _checked(self, begin: int, stage: str) -> Iterator[tuple[Block, int]]:
         """Give the blocks from a row on, checked, and tell of each when it is done with."""
@@ -207,10 +204,17 @@ class _Training:
                 self._save()
                 raise
 
-    def _save(self) -> None:
-        """Save a checkpoint, if there is one and anything to save."""
-        if self.saved is not None and self.session.learned is not None:
-            self.saved.save(clone(self.model).with_learned(self.session.learned), self.n_done, self.blocks.schema())
+    def _save(self, *, is_finished: bool = False) -> None:
+        """Take over the sketch, and save a checkpoint if there is one and anything to save."""
+        session = self.session
+        if session.learned is None:
+            return
+        if self.single_pass and self.is_anew:
+            session.bring_up_to_date(derives=is_finished)
+        elif self.sketch is not None:
+            session.attach(self.sketch, is_finished=is_finished)
+        if self.saved is not None:
+            self.saved.save(clone(self.model).with_learned(session.learned), self.n_done, self.blocks.schema())
 
     def _refuse_nothing(self) -> NoReturn:
         """Refuse a source without rows."""
@@ -225,4 +229,4 @@ def _is_empty(model: CountingEstimator) -> bool:
 
 
 def _ignore(stage: str, n_rows: int) -> None:
-    """Tell nobody."""
+    """Do nothing."""

@@ -16,7 +16,7 @@ from sklearn.model_selection import check_cv
 
 from flybloom._internal.memory import available_memory
 from flybloom._internal.sklearn_compat import Interval, StrOptions, fit_context, validate_parameter_constraints
-from flybloom._internal.typing import Array, Features, Novelty, Scaling
+from flybloom._internal.typing import Array, Features, Novelty
 from flybloom._internal.validation import check_labels, check_new_rows, resolve_seed
 from flybloom._internal.watched import is_watched
 from flybloom.core.counts.by_class import ClassCounts
@@ -25,18 +25,19 @@ from flybloom.core.encoding.choice import Wanted, wanted_encoding
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.model import Model
 from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class_weight, require_weights_for
 from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.core.readout.weight_table import MAX_LENGTH
-from flybloom.core.recipe import Learned
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, missing_attribute
 from flybloom.estimators.classifier import BAYES, CLASSIFIER_PARAMETERS, FILTER, FlyBloomClassifier, resolved_readout
+from flybloom.estimators.deprecated import without_deprecated
 from flybloom.estimators.learned_page import ShowsInside
 from flybloom.estimators.scores import FilterScores, Reading
 from flybloom.estimators.tuning.grids import ALL_ENCODINGS, NAMES, as_list, candidates, with_ways
 from flybloom.estimators.tuning.held_out import Split, fold_splits, leave_one_out, rows_by_class
 from flybloom.estimators.tuning.results import HeldOutAnswers, cv_results, make_scorer
-from flybloom.estimators.tuning.search import Rows, Search, Way
+from flybloom.estimators.tuning.search import Found, Rows, Search, Way
 
 WORDS = frozenset({"auto", "paper"})
 WAYS = ("encoding", "signed")  # of which each value hashes all rows anew
@@ -120,10 +121,6 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
 
         Missing values (NaN) that "auto" does not fill from other columns add nothing to a sum. Here "auto" leaves no
         column out, and does not ask neighbours whether bins do harm: labels of held-out rows would have a part in it.
-
-    scaling : {"none", "center", "standard"} or None, default=None
-        An older word for a part of `encoding`, in place of it: only columns less their means, or over their deviations
-        as well.
 
     max_seconds : float or None, default=None
         After so many seconds no further hash is begun, and the best setting so far is taken. All is tried in an order
@@ -232,7 +229,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: ["array-like", Integral, Real, StrOptions(set(WORDS))] for name in NAMES},
-        **{name: HASH_PARAMETERS[name] for name in ("scaling", "random_state", "n_jobs")},
+        **{name: HASH_PARAMETERS[name] for name in ("random_state", "n_jobs")},
         **{name: [*HASH_PARAMETERS[name], list, tuple] for name in WAYS},
         "max_seconds": [Interval(Real, 0, None, closed="neither"), None],
         "readout": CLASSIFIER_PARAMETERS["readout"],
@@ -256,12 +253,12 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         class_weight: ClassWeight = None,
         signed: Any = True,
         encoding: Any = "auto",
-        scaling: Scaling | None = None,
         max_seconds: float | None = None,
         max_memory: int | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: bool = False,
+        **deprecated: Any,
     ) -> None:
         self.n_components = n_components
         self.n_connections = n_connections
@@ -272,8 +269,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         self.readout = readout
         self.class_weight = class_weight
         self.signed = signed
-        self.encoding = encoding
-        self.scaling = scaling
+        self.encoding = without_deprecated(type(self).__name__, encoding, deprecated)
         self.max_seconds = max_seconds
         self.max_memory = max_memory
         self.random_state = random_state
@@ -385,7 +381,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
 
     def _wanted(self, encoding: Any) -> Wanted:
         """Return what one encoding asks for."""
-        return wanted_encoding(encoding, self.scaling, uses_labels=self._uses_labels, selects=False)
+        return wanted_encoding(encoding, uses_labels=self._uses_labels, selects=False)
 
     @property
     def _encoding(self) -> Wanted:
@@ -560,21 +556,19 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         found = search.run(self._report, self.max_seconds)
         best = settings[found.best]
         class_count = rows_by_class(rows.codes, rows.weights)
-        learned = Learned(
+        learned = Model(
             ways[best.way].hasher(seed, best), ClassCounts(classes, class_count, found.counts, best.rho, rows.unit)
         )
         parameters = {"signed": self.signed, "encoding": self.encoding, **best.params}
         model = FlyBloomClassifier(
             **parameters,
             class_weight=self.class_weight,
-            scaling=self.scaling,
             readout=self.readout,
             temperature=fitted_temperature(found.novelty, rows.codes, rows.weights),
             random_state=seed,
             n_jobs=self.n_jobs,
         ).with_learned(learned)
-        params = [setting.params for setting in settings]
-        self._set_found(params, found.best, model, found.scores, found.fit_times, found.score_times, found.novelty)
+        self._set_found(found, model)
 
     @property
     def _named_ways(self) -> list[str]:
@@ -582,26 +576,17 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         tried = (name for name in WAYS if isinstance(getattr(self, name), list | tuple))
         return ["encoding", *tried] if self._tries_all else list(tried)
 
-    def _set_found(
-        self,
-        settings: list[dict[str, Any]],
-        best: int,
-        model: FlyBloomClassifier,
-        scores: Array,
-        fit_times: Array,
-        score_times: Array,
-        novelty: Novelty,
-    ) -> None:
+    def _set_found(self, found: Found, model: FlyBloomClassifier) -> None:
         """Set the attributes that users read."""
-        results = cv_results(settings, scores, fit_times, score_times)
+        results = cv_results(found.settings, found.scores, found.fit_times, found.score_times)
         self.__dict__.update(  # at once, so that an interrupt leaves the last search or this one
-            n_splits_=scores.shape[1],
-            n_tried_=int((~np.isnan(fit_times)).sum()),
+            n_splits_=found.scores.shape[1],
+            n_tried_=int((~np.isnan(found.fit_times)).sum()),
             cv_results_=results,
-            best_index_=best,
-            best_params_=settings[best],
-            best_score_=float(results["mean_test_score"][best]),
-            oof_novelty_=novelty,
+            best_index_=found.best,
+            best_params_=found.settings[found.best],
+            best_score_=float(results["mean_test_score"][found.best]),
+            oof_novelty_=found.novelty,
             temperature_=model.temperature,
             best_estimator_=model,
         )
@@ -664,7 +649,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         ):
             msg = "its scores are not one for each setting and split"
             raise ValueError(msg)
-        self._set_found(settings, best, model, scores, fit_times, score_times, novelty)
+        self._set_found(Found(settings, scores, fit_times, score_times, best, novelty), model)
         return self
 
     def _settings_of(self, stored: Any) -> list[dict[str, Any]]:

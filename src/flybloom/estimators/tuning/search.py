@@ -83,24 +83,27 @@ class Found:
 
     Parameters
     ----------
+    settings : list of dict
+        What is tried.
     scores : ndarray of shape (n_settings, n_splits)
         NaN for settings that have not been scored yet.
     fit_times, score_times : ndarray of shape (n_settings,)
         Seconds for each split, a share of what settings have in common; NaN for settings that have not been tried.
     best : int
         The best setting.
-    counts : ndarray of shape (m, n_classes)
-        The counts of all rows with the best setting.
     novelty : ndarray of shape (n, n_classes)
         Out-of-sample novelties with the best setting.
+    counts : ndarray of shape (m, n_classes)
+        The counts of all rows with the best setting.
     """
 
+    settings: list[dict[str, Any]]
     scores: Array
     fit_times: Array
     score_times: Array
     best: int = -1
-    counts: CountTable = field(default_factory=lambda: np.empty((0, 0)))
     novelty: Novelty = field(default_factory=lambda: np.empty((0, 0)))
+    counts: CountTable = field(default_factory=lambda: np.empty((0, 0)))
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,8 @@ class Search:
         how many of how many settings are done.
         """
         n, start, n_done = len(self.settings), time.perf_counter(), 0
-        found = Found(np.full((n, len(self.splits)), np.nan), np.full(n, np.nan), np.full(n, np.nan))
+        params = [setting.params for setting in self.settings]
+        found = Found(params, np.full((n, len(self.splits)), np.nan), np.full(n, np.nan), np.full(n, np.nan))
         for group in in_order(self.settings, found.scores):
             if n_done and max_seconds is not None and time.perf_counter() - start >= max_seconds:
                 break

@@ -129,7 +129,7 @@ def make_binary(
     n_hashed = n_features // EXPANSION
     rows, y = make_real(n_samples, n_hashed, random_state=rng)
     hasher = FlyHash(
-        n_features, n_connections=n_hashed // 2, n_winners=n_ones, signed=False, scaling="none", random_state=rng
+        n_features, n_connections=n_hashed // 2, n_winners=n_ones, signed=False, encoding="none", random_state=rng
     )
     X = np.zeros((n_samples, n_features), np.uint8)
     np.put_along_axis(X, hasher.fit(rows).winners(rows).astype(np.int64), 1, axis=1)

@@ -67,7 +67,7 @@ def run(statement: str, rows: dict[str, int], n_trials: int, sizes: list[int]) -
             x, X, y = binary_problem(rows, s, n_classes, rng)
             n_met += int(binary_conditions(x, X, y, s).holds)
         model = FlyBloomClassifier(
-            m, n_connections=s, n_winners=rho, decay=1.0, signed=False, scaling="none", random_state=trial, n_jobs=1
+            m, n_connections=s, n_winners=rho, decay=1.0, signed=False, encoding="none", random_state=trial, n_jobs=1
         )
         n_equal += int(model.fit(X, y).predict(x[None])[0] == y[0])
     return {"n_equal": n_equal, "n_met": n_met}

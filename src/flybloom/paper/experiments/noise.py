@@ -61,7 +61,7 @@ def run(
         n_connections=connections,
         n_winners=winners,
         signed=False,
-        scaling="none",
+        encoding="none",
         random_state=seed,
         n_jobs=1,
     )

@@ -60,7 +60,7 @@ def model_for(name: str, n_features: int, seed: int, n_jobs: int | None = 1) -> 
     times, share, rho, decay = SIZES[name]
     return FlyBloomClassifier(
         times * n_features, n_connections=max(2, int(share * n_features)), n_winners=rho, decay=decay, signed=False,
-        scaling="none", random_state=seed, n_jobs=n_jobs,
+        encoding="none", random_state=seed, n_jobs=n_jobs,
     )  # fmt: skip
 
 

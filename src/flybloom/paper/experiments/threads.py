@@ -62,7 +62,7 @@ class Fit:
     def _model(self, n_jobs: int) -> FlyBloomClassifier:
         return FlyBloomClassifier(
             self.n_components, n_connections=self.n_connections, n_winners=self.n_winners, decay=1.0, signed=False,
-            scaling="none", random_state=self.seed, n_jobs=n_jobs,
+            encoding="none", random_state=self.seed, n_jobs=n_jobs,
         )  # fmt: skip
 
     def __call__(self, n_jobs: int) -> tuple[float, FlyBloomClassifier]:

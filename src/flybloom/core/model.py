@@ -1,0 +1,133 @@
+"""All that a model has learned, as one value: how rows are hashed, what was counted, and the rows both follow from.
+
+While a model is `whole`, every row that was learned is in its sketch, and all else is derived from that: whatever was
+learned, merged or forgotten on the way, it equals one that was fitted to the rows that remain. Once the rows no longer
+fit into a sketch, the hash is fixed, and counts alone change.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from flybloom._internal.typing import Array
+from flybloom.core.block import Block
+from flybloom.core.counts.base import Counts
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.recipe import Recipe
+from flybloom.core.sketch import Sketch
+
+NOTHING: dict[str, Any] = {}
+FEW_ROWS = 400  # up to which the hash is derived again whenever rows have come
+GROWTH = 8  # and beyond it when an eighth more has come: deriving takes longer the more rows there are
+
+
+class Origin(NamedTuple):
+    """The rows that a hash was derived from.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How it was derived.
+    sketch : Sketch
+        The rows, or a sample of them. It is empty where the hash was handed over by another model.
+    is_whole : bool
+        Whether every row that was learned is in the sketch, or pending.
+    pending : tuple of Block
+        Rows that were learned since, in their order. They are not in the sketch yet, and the last of them may not
+        have been counted yet.
+    announced : ndarray or None
+        Labels that were announced before they had rows.
+    n_changed : int
+        How many rows came into the sketch, or left it, since the hash was derived.
+    n_pending : int
+        Number of pending rows, weights included.
+    is_handed_over : bool
+        Whether the hash was derived for another model, from rows that this one need not have; the sketch is empty.
+    """
+
+    recipe: Recipe
+    sketch: Sketch
+    is_whole: bool
+    pending: tuple[Block, ...] = ()
+    announced: Array | None = None
+    n_changed: int = 0
+    n_pending: int = 0
+    is_handed_over: bool = False
+
+    def with_pending(self, block: Block) -> Origin:
+        """Return the origin with a block of rows that were learned."""
+        if not block.weights.size:
+            return self
+        n_pending = self.n_pending + int(block.weights.sum())
+        return self._replace(pending=(*self.pending, block), n_pending=n_pending)
+
+    def with_sketch(self, sketch: Sketch) -> Origin:
+        """Return the origin with pending rows in its sketch."""
+        return self._replace(sketch=sketch, pending=(), n_pending=0)
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the hash was derived from other rows than there are now."""
+        return self.is_whole and bool(self.pending or self.n_changed)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether so many rows came or left that the hash is to be derived again before the model scores rows."""
+        n_rows, n_changed = self.sketch.n_rows, self.n_pending + self.n_changed
+        return n_rows + self.n_pending <= FEW_ROWS or n_changed * GROWTH >= n_rows
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """What counts are told besides rows and labels."""
+        return {} if self.announced is None else {"announced": self.announced}
+
+    def uncounted(self, counts: Counts) -> list[Block]:
+        """Return the pending rows that are not among these counts yet.
+
+        Counts know how many rows they hold, and pending rows are counted in their order, block by block. So an
+        interrupt between noting a block and counting it loses nothing and counts nothing twice.
+        """
+        n_left = self.sketch.n_rows + self.n_pending - counts.n_rows
+        blocks: list[Block] = []
+        for block in reversed(self.pending):
+            if n_left <= 0:
+                break
+            blocks.insert(0, block)
+            n_left -= int(block.weights.sum())
+        return blocks
+
+
+class Model(NamedTuple):
+    """All that was learned."""
+
+    hasher: Hasher
+    counts: Counts
+    tuned: dict[str, Any] = NOTHING  # what is kept besides: a calibration that was given, an account of releases
+    origin: Origin | None = None  # None where nothing is derived from rows, or the hash was handed over
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row that was learned is at hand."""
+        return self.origin is not None and self.origin.is_whole
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that were learned, weights included, whether they are counted already or not."""
+        if self.origin is None or not self.origin.pending:
+            return self.counts.n_rows
+        return self.origin.sketch.n_rows + self.origin.n_pending
+
+    def fixed(self) -> Model:
+        """Return the model with its hash fixed: the rows it was derived from stay known, further ones are counted."""
+        if self.origin is None or not self.origin.is_whole:
+            return self
+        return self._replace(origin=self.origin._replace(is_whole=False))
+
+    def count_block(self, block: Block, n_jobs: int | None, *, sign: int = 1, **known: Any) -> Any:
+        """Return what a block of rows changes; nothing changes yet."""
+        labels = self.counts.labels_of(block.labels, lambda some: self.hasher.encoder.columns_apart(block.rows[some]))
+        counter = self.counts.counter(labels, block.weights, sign=sign, **known)
+        counter.n_jobs = n_jobs
+        X = block.rows if counter.keep is None else block.rows[counter.keep]
+        self.hasher.for_each_block(X, counter.add, n_jobs)
+        return counter.delta()
