@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from flybloom.core.files.model_file import load
     from flybloom.estimators.best_window import BestWindow
     from flybloom.estimators.classifier import FlyBloomClassifier
+    from flybloom.estimators.conformal import CrossConformal
     from flybloom.estimators.densify import Densify
     from flybloom.estimators.fly_hash import FlyHash
     from flybloom.estimators.frozen import FrozenClassifier
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BestWindow",
+    "CrossConformal",
     "Densify",
     "Encoding",
     "FlyBloomClassifier",
@@ -54,6 +56,7 @@ __version__ = "0.2.0"
 # Imported when first asked for, so that `flybloom --help` need not wait for numba and scikit-learn.
 _MODULES = {
     "BestWindow": "flybloom.estimators.best_window",
+    "CrossConformal": "flybloom.estimators.conformal",
     "Densify": "flybloom.estimators.densify",
     "Encoding": "flybloom.core.encoding.encoding",
     "FlyBloomClassifier": "flybloom.estimators.classifier",

@@ -1,0 +1,132 @@
+"""Prediction sets and intervals: which share of new rows they cover, and their size, beside split-conformal ones.
+
+Ten sets with labels (those of label_errors.py) and the first ten tables with numbers (those of regression.py); 1500
+rows learned, the others tested, twice. Split-conformal: the same model on half of the rows, the other half to
+calibrate. With --table, writes docs/benchmarks/intervals.md from what was measured.
+
+    python benchmarks/intervals.py [--table]
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import label_errors
+from datasets import load
+from flybloom import CrossConformal, FlyRidgeClassifier, FlyRidgeRegressor
+from rdatasets_tables import tables
+from resumable import measured
+
+NAME, COVERAGE, LEARNED, REPEATS, N_TABLES = "intervals", 0.9, 1500, 2, 10
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "intervals.md"
+
+
+def quantile(scores: np.ndarray) -> float:
+    """Return how far off the calibrated share of rows is at most."""
+    rank = math.ceil(COVERAGE * (scores.size + 1))
+    return math.inf if rank > scores.size else float(np.sort(scores)[rank - 1])
+
+
+def of_labels(name: str) -> dict[str, float]:
+    """Return coverage and size of sets."""
+    X, y = load(name)
+    found = []
+    for seed in range(REPEATS):
+        order = np.random.default_rng(seed).permutation(len(y))
+        n = min(LEARNED, len(y) // 2)
+        own, test = order[:n], order[n:]
+        started = time.perf_counter()
+        model = FlyRidgeClassifier(random_state=0).fit(X[own], y[own])
+        sets = CrossConformal(model, X[own], y[own]).predict_set(X[test], COVERAGE)
+        seconds = time.perf_counter() - started
+        half, other = own[: n // 2], own[n // 2 :]
+        split = FlyRidgeClassifier(random_state=0).fit(X[half], y[half])
+        at = np.searchsorted(split.classes_, y[other])
+        most = quantile(1 - split.predict_proba(X[other])[np.arange(len(other)), at])
+        split_sets = 1 - split.predict_proba(X[test]) <= most
+        codes, split_codes = (np.searchsorted(one.classes_, y[test]) for one in (model, split))
+        rows = np.arange(len(test))
+        found.append((
+            sets[rows, codes].mean(), sets.sum(axis=1).mean(), split_sets[rows, split_codes].mean(),
+            split_sets.sum(axis=1).mean(), seconds,
+        ))  # fmt: skip
+    return named(found)
+
+
+def of_targets(frame: Any, target: np.ndarray) -> dict[str, float]:
+    """Return coverage of intervals, and their width in deviations of the target."""
+    for column in frame.select_dtypes("object"):
+        frame[column] = frame[column].astype(str).astype("category")
+    found = []
+    for seed in range(REPEATS):
+        order = np.random.default_rng(seed).permutation(len(target))
+        n = min(LEARNED, len(target) // 2)
+        own, test = order[:n], order[n:]
+        started = time.perf_counter()
+        model = FlyRidgeRegressor(random_state=0).fit(frame.iloc[own], target[own])
+        low, high = CrossConformal(model, frame.iloc[own], target[own]).predict_interval(frame.iloc[test], COVERAGE).T
+        seconds = time.perf_counter() - started
+        half, other = own[: n // 2], own[n // 2 :]
+        split = FlyRidgeRegressor(random_state=0).fit(frame.iloc[half], target[half])
+        most = quantile(np.abs(target[other] - split.predict(frame.iloc[other])))
+        covered = (low <= target[test]) & (target[test] <= high)
+        apart, unit = np.abs(target[test] - split.predict(frame.iloc[test])), target.std()
+        found.append((covered.mean(), (high - low).mean() / unit, (apart <= most).mean(), 2 * most / unit, seconds))
+    return named(found)
+
+
+def named(found: list[tuple[float, ...]]) -> dict[str, float]:
+    """Return the means."""
+    names = ("coverage", "size", "split_coverage", "split_size", "seconds")
+    return dict(zip(names, np.mean(found, axis=0).tolist(), strict=True))
+
+
+def page(found: dict[str, dict[str, float]]) -> str:
+    """Return the page."""
+    lines = [
+        "# Sets and intervals", "", "Written by `benchmarks/intervals.py --table`: 90 % are asked for.", "",
+        "Sizes are labels in a set, or widths of intervals in deviations of the target; ten folds, beside",
+        "split-conformal with the same model.", "",
+        "| set | coverage | size | split: coverage | size | seconds |", "|---|---|---|---|---|---|",
+    ]  # fmt: skip
+    lines += [
+        f"| {name} | {one['coverage']:.3f} | {one['size']:.2f} | {one['split_coverage']:.3f} | "
+        f"{one['split_size']:.2f} | {one['seconds']:.0f} |"
+        for name, one in found.items()
+    ]
+    near = sum(abs(one["coverage"] - COVERAGE) <= 0.01 for one in found.values())
+    apart = np.mean([one["coverage"] for one in found.values()]) - COVERAGE
+    ratio = np.median([one["size"] / one["split_size"] for one in found.values()])
+    told = (
+        f"Within a point of 90 % on {near} of {len(found)}, {100 * apart:+.1f} points on average. "
+        f"The median size is {ratio:.2f} of that of split-conformal."
+    )
+    return "\n".join([*lines, "", told]) + "\n"
+
+
+def main() -> None:
+    """Measure what is missing, and print or write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", action="store_true", help="write the page")
+    options = parser.parse_args()
+    found = {}
+    for name in label_errors.sets():
+        found[name] = measured(NAME, name, lambda name=name: of_labels(name))
+        print(name, found[name], flush=True)
+    for table in tables(n_tables=N_TABLES):
+        name = table.name
+        found[name] = measured(NAME, name, lambda one=table: of_targets(one.frame.copy(), one.target.to_numpy()))
+        print(name, found[name], flush=True)
+    print(page(found))
+    if options.table:
+        PAGE.write_text(page(found))
+
+
+if __name__ == "__main__":
+    main()
