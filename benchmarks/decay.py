@@ -24,6 +24,7 @@ from datasets import VISION, load, load_split, tabular
 from flybloom import FlyBloomClassifier
 from flybloom.core.readout.decay import MOST
 from flybloom.core.readout.filters import Filters
+from flybloom.estimators.access import reading_learned
 from peers.data import stream
 
 RESULTS = Path(__file__).parent / "results" / "decay.json"
@@ -89,7 +90,7 @@ def measured(name: str) -> Iterator[dict[str, Any]]:
 def read_off(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> dict[str, Any]:
     """Return what counts say, and the accuracy at each decay."""
     model = FlyBloomClassifier(random_state=0).fit(X, y)
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         counts, hasher = learned.counts, learned.hasher
     winners = np.empty((len(y_test), hasher.n_winners), np.uint32)
 

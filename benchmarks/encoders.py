@@ -34,6 +34,7 @@ from sklearn.preprocessing import StandardScaler
 
 from datasets import NAMED, load, tabular
 from flybloom import FlyBloomClassifier
+from flybloom.estimators.access import reading_learned
 
 RESULTS = Path(__file__).parent / "results" / "encoders.json"
 PEERS = Path(__file__).parent / "results" / "accuracy.json"
@@ -123,7 +124,7 @@ def cost(encodings: tuple[str, ...]) -> Iterator[dict[str, Any]]:
         X, y = load(name)
         for encoding in encodings:
             model = FlyBloomClassifier(encoding=encoding, random_state=0).fit(X, y)
-            with model.reading_learned() as learned:
+            with reading_learned(model) as learned:
                 hasher = learned.hasher
             encoded = hasher.encoder.encode(X)
             encode, winners = [], []

@@ -24,6 +24,7 @@ from datasets import load
 from flybloom import FlyBloomClassifier
 from flybloom.core.readout.class_weight import class_weights
 from flybloom.core.readout.filters import Filters
+from flybloom.estimators.access import reading_learned
 
 SETS = ("page_blocks", "ann_thyroid", "dna", "cardiotocography_nsp", "wine_quality_red", "steel_plates_fault")
 SETS += ("spambase", "digits")
@@ -50,7 +51,7 @@ def scores(X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
 def time_ratio(X: np.ndarray, y: np.ndarray) -> float:
     """Return the time of novelties with balanced weights over that without; the least of several runs each."""
     model = FlyBloomClassifier(random_state=0).fit(X, y)
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         winners, counts, rows = learned.hasher.winners(X), learned.counts.table, learned.counts.class_count
 
     def weighted() -> None:

@@ -16,6 +16,7 @@ from sklearn.datasets import make_friedman1
 
 from flybloom import FlyRidgeClassifier, FlyRidgeRegressor
 from flybloom.core.readout.left_out import LeftOut
+from flybloom.estimators.access import leaving_out, reading_learned, scoring
 
 TRIALS, PER_MODEL = 1000, 20
 
@@ -34,7 +35,7 @@ def largest_difference(rng: np.random.Generator) -> float:
     kind, targets = (FlyRidgeClassifier, y > np.median(y)) if has_labels else (FlyRidgeRegressor, y)
     model = kind(m, n_winners=m // 8, encoding="none", alpha=alpha, random_state=0).fit(X[1:], targets[1:]).like()
     model.partial_fit(X[1:], targets[1:])
-    with model.leaving_out(X[1:], targets[1:]) as rows, model.scoring(X[:1]) as (one, learned):
+    with leaving_out(model, X[1:], targets[1:]) as rows, scoring(model, X[:1]) as (one, learned):
         winners = learned.hasher.winners(one)
         now = rows.left_out.scores(winners)[0]
         without = now + rows.left_out.changes(winners, rows.winners, rows.truth - rows.own())[0]
@@ -43,7 +44,7 @@ def largest_difference(rng: np.random.Generator) -> float:
     for row in rng.permutation(n)[:PER_MODEL]:
         left = copy(model)
         left.forget(X[1:][row : row + 1], targets[1:][row : row + 1])
-        with left.reading_learned() as after:
+        with reading_learned(left) as after:
             scaled = alpha * mean_eigenvalue(before) / mean_eigenvalue(after.counts)
             scores = LeftOut(after.counts, scaled).scores(winners)[0]
         largest = max(largest, float(np.abs(scores - without[row]).max()))

@@ -23,6 +23,7 @@ from sklearn.linear_model import SGDClassifier
 from datasets import load, load_split
 from flybloom import FlyBloomClassifier
 from flybloom.core.hashing.projection import Projection
+from flybloom.estimators.access import reading_learned, with_learned
 from peers.machine import save
 
 CALLS = 4000
@@ -66,11 +67,11 @@ def contestants(X: np.ndarray, y: np.ndarray, **sizes: int) -> dict[str, Callabl
     model = FlyBloomClassifier(random_state=0, **sizes).fit(X, y)
     peer = SGDClassifier(max_iter=1, tol=None, random_state=0).fit(X, y)
     rows = single_rows(X)
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         scaled, projection = learned.hasher.encoder.encode(X[:1]), learned.hasher.projection
         known = Remembered(projection, projection.winners(scaled, model.n_winners_))
-    remembering = copy.copy(model).with_learned(
-        learned._replace(hasher=dataclasses.replace(learned.hasher, projection=known))
+    remembering = with_learned(
+        copy.copy(model), learned._replace(hasher=dataclasses.replace(learned.hasher, projection=known))
     )
     return {
         "predict": lambda: model.predict(next(rows)),

@@ -20,6 +20,7 @@ import numpy as np
 
 from flybloom import FlyBloomClassifier
 from flybloom.core.readout import scorer as scoring
+from flybloom.estimators.access import reading_learned
 from peers.machine import save
 
 FEATURES, ROWS_OF_A_CLASS, ROWS_TO_SCORE, ROUNDS = 64, 10, 2048, 3
@@ -69,7 +70,7 @@ def measure(n_classes: int) -> dict[str, float]:
         start = time.process_time()
         model.fit(X, y)
         fit = time.process_time() - start
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         hasher = learned.hasher
     best = {"table": np.inf, "lists": np.inf, "hash": np.inf, "novelty by table": np.inf, "novelty by lists": np.inf}
     labels, memory = {}, {}

@@ -24,6 +24,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from flybloom.estimators.access import reading_learned
 from peers.contestants import ALL, Contestant
 from peers.data import rows
 from peers.machine import save
@@ -106,7 +107,7 @@ def latency(X: np.ndarray, y: np.ndarray, *, quick: bool) -> dict[str, dict[str,
         model = fitted(contestant, X, y, 2000 if quick else FITTED)
         calls[contestant.name] = model.predict
         if contestant.name == "flybloom":
-            with model.reading_learned() as learned:
+            with reading_learned(model) as learned:
                 calls["flybloom, the hash alone"] = learned.hasher.winners
     spent: dict[str, list[float]] = {name: [] for name in calls}
     for round_ in range(1 if quick else ROUNDS):

@@ -36,6 +36,7 @@ from flybloom.core.hashing import sizes
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout import decay
 from flybloom.core.sketch import Sketch
+from flybloom.estimators.access import reading_learned
 
 RESULTS = Path(__file__).parent / "results" / "rules.json"
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "rules.md"
@@ -270,7 +271,7 @@ class Fold:
                 key = (fingerprint, None)
                 if self.model == COUNTS:
                     model = model or self._fitted(hasher)
-                    with rule.off(), model.reading_learned() as learned:
+                    with rule.off(), reading_learned(model) as learned:
                         key = (fingerprint, decay.auto_decay(decay.sums_of(learned.counts)))
                 if key not in self.known:
                     model = model or self._fitted(hasher)

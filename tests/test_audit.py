@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier, FlyRidgeRegressor
 from flybloom.audit import facts, influence, label_errors, render, repeats, target_errors, value
 from flybloom.core.readout.left_out import LeftOut
+from flybloom.estimators.access import reading_learned, scoring
 from forgetting import after_forgetting
 
 DIGITS, LABELS = load_digits(return_X_y=True)
@@ -61,7 +62,7 @@ def test_influence_is_what_forgetting_does():
         assert found.without.shape == (199, len(found.now))
         for row in found.ranked[:3]:
             left = after_forgetting(copy(model), X[1:][row : row + 1], targets[row : row + 1])
-            with left.scoring(X[:1]) as (rows, learned), model.reading_learned() as before:
+            with scoring(left, X[:1]) as (rows, learned), reading_learned(model) as before:
                 winners = learned.hasher.winners(rows)
                 alpha = 0.1 * eigenvalue(before.counts) / eigenvalue(learned.counts)
                 scores = LeftOut(learned.counts, alpha).scores(winners)[0]

@@ -13,6 +13,7 @@ import flybloom
 from flybloom import BestWindow, FlyBloomClassifier, FlyRidgeClassifier
 from flybloom.core.readout import rivals
 from flybloom.estimators import stream_follower
+from flybloom.estimators.access import reading_learned
 from flybloom.evaluate import test_then_train as evaluate_stream
 from flybloom.exceptions import ModelFileError
 from laws.kinds import assert_same_state
@@ -184,7 +185,7 @@ def test_who_looks_sees_rows_whole(rows):
     def look():
         while not ends.is_set():
             for n_rows, model in window.windows_.items():
-                with model.reading_learned() as learned:
+                with reading_learned(model) as learned:
                     if learned.counts.n_rows != n_rows or learned.counts.table.sum() != 6 * n_rows:
                         wrong.append(n_rows)
 

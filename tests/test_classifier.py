@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from flybloom import FlyBloomClassifier
+from flybloom.estimators.access import learning
 
 
 def small(**parameters):
@@ -93,7 +94,7 @@ def test_a_model_can_start_from_sketches_added_up_elsewhere(digits):
     """Learning in blocks then equals one fit, the scaling included; meanwhile the model is as it was."""
     X, y = digits
     model = small(encoding="standard+clip=inf")
-    with model.learning(anew=True) as session:
+    with learning(model, anew=True) as session:
         first, second = session.check(X[900:], y[900:]), session.check(X[:900], y[:900])
         session.start(session.sketch_of(first) + session.sketch_of(second))
         session.learn(first)

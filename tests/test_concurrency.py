@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 
 from flybloom import FlyBloomClassifier
 from flybloom.estimators import counting
+from flybloom.estimators.access import reading_learned
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def small():
 
 def table_of(model):
     """The table of counts itself, without telling the model that somebody has it."""
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         return learned.counts.table
 
 
@@ -131,7 +132,7 @@ def test_learning_a_row_copies_no_table_unless_somebody_reads_it(digits):
     model.predict(X[:1])
     model.partial_fit(X[:1], y[:1])
     assert table_of(model) is table
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         before = learned.counts.table.copy()
         model.partial_fit(X[:1], y[:1])
         assert_array_equal(learned.counts.table, before)

@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 from flybloom import FlyBloomClassifier, load
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.readout.decay import MOST, CountSums, auto_decay
+from flybloom.estimators.access import reading_learned
 from laws.strategies import block_cuts, labelled_rows
 
 
@@ -83,7 +84,7 @@ def test_digits_are_kept_up_in_place(rows, which, weight):
     for i in (i for i in which if i < len(rows.y)):
         learner.novelty(rows.X[:1])
         learner.partial_fit(rows.X[i : i + 1], rows.y[i : i + 1], sample_weight=[weight])
-        with learner.reading_learned() as learned:
+        with reading_learned(learner) as learned:
             counts = learned.counts
             anew = ClassCounts(counts.classes, counts.class_count, counts.table.copy(), counts.n_winners)
             assert counts.n_met_and_digits == anew.n_met_and_digits == digits_of(counts.table)

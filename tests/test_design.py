@@ -19,6 +19,7 @@ from flybloom.blocks.schema import PartFacts
 from flybloom.core.encoding.encoder import STEPS
 from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.encoding.step import Step
+from flybloom.estimators.access import scoring
 from flybloom.exceptions import IncompatibleHashError
 from flybloom.paper.experiment import Check, Experiment, Summary
 from flybloom.paper.run import run_experiment
@@ -93,7 +94,7 @@ def test_a_read_out(digits):
     """A pure function of counts and winners: here, for each row, the share of its winners that ever won."""
     X, _ = digits
     model = flybloom.FlyBloomNovelty(200, n_winners=8, random_state=0).fit(X)
-    with model.scoring(X) as (rows, learned):
+    with scoring(model, X) as (rows, learned):
         is_known = learned.counts.table.any(axis=1)[learned.hasher.winners(rows)]
     assert is_known.all()
 

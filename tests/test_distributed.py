@@ -17,6 +17,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from flybloom import FlyBloomClassifier
+from flybloom.estimators.access import learning
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -310,7 +311,7 @@ def test_workers_are_sent_neither_connections_nor_counts(digits):
     """Seed and parameters only, and the connections are drawn once in a process."""
     X, y = digits
     model = small(n_components=30_000).fit(X, y)
-    with model.learning() as session:
+    with learning(model) as session:
         learned = session.learned._replace(counts=session.learned.counts.emptied(), origin=None)
         encoder = learned.hasher.encoder
         job = _worker.Job(session.recipe, encoder, X.dtype, True, False, True, 1, learned=learned)

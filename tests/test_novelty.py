@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 import flybloom
 from flybloom import Encoding, FlyBloomNovelty
+from flybloom.estimators.access import reading_learned
 from flybloom.exceptions import IncompatibleHashError
 
 
@@ -65,7 +66,7 @@ def test_detectors_with_other_bias_columns_hash_differently(digits_split):
     """They have other names, and are not merged."""
     settings = {"encoding": "standard", "random_state": 0}
     a, b = (FlyBloomNovelty(50, bias_columns=share, **settings).fit(digits_split[0]) for share in (0.1, 0.5))
-    with a.reading_learned() as mine, b.reading_learned() as theirs:
+    with reading_learned(a) as mine, reading_learned(b) as theirs:
         assert mine.hasher.fingerprint != theirs.hasher.fingerprint
     with pytest.raises(IncompatibleHashError, match=r"bias=0.1"):
         a.merge(b)

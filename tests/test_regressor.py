@@ -14,6 +14,7 @@ from flybloom import FlyRidgeRegressor, SlidingWindow
 from flybloom.core.counts.by_target import TargetSums, Totals
 from flybloom.core.counts.target_grid import STEPS, TargetGrid
 from flybloom.core.readout.left_out import LeftOut
+from flybloom.estimators.access import leaving_out, reading_learned, scoring
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from forgetting import after_forgetting
 
@@ -28,7 +29,7 @@ def small(**settings):
 
 def hashes(model, rows):
     """The hashes as zeros and ones."""
-    with model.scoring(rows) as (checked, learned):
+    with scoring(model, rows) as (checked, learned):
         winners = learned.hasher.winners(checked)
     ones = np.zeros((len(rows), model.n_components_))
     np.put_along_axis(ones, winners.astype(int), 1.0, axis=1)
@@ -78,14 +79,14 @@ def test_outputs_do_not_know_of_each_other():
 def test_rows_left_out_were_never_learned():
     """Own predictions, and those of others, to 1e-9 of a model of the other rows with the same penalty."""
     model = small().fit(X, TWO)
-    with model.leaving_out(X, TWO) as rows:
+    with leaving_out(model, X, TWO) as rows:
         own = rows.own()
         changes = rows.left_out.changes(rows.winners[:5], rows.winners, rows.truth - own)
         now = rows.left_out.scores(rows.winners[:5])
         counts = rows.learned.counts
     for row in range(0, 300, 60):
         without = after_forgetting(copy(model), X[row : row + 1], TWO[row : row + 1])
-        with without.reading_learned() as learned:
+        with reading_learned(without) as learned:
             alone = LeftOut(learned.counts, 0.1 * eigenvalue(counts) / eigenvalue(learned.counts))
         assert_allclose(alone.scores(rows.winners[row : row + 1])[0], own[row], rtol=0, atol=1e-9)
         assert_allclose(now + changes[:, row], alone.scores(rows.winners[:5]), rtol=0, atol=1e-9)
@@ -142,7 +143,7 @@ def test_files_hold_targets_of_any_number_of_outputs(tmp_path):
     model.save(tmp_path / "model.fly")
     again = flybloom.load(tmp_path / "model.fly")
     assert_array_equal(again.predict(X), model.predict(X))
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         facts, arrays = learned.counts.right.to_parts()
     sizes = learned.counts.n_components, learned.counts.n_winners
     wrong_sums = arrays["targets"].copy()
@@ -190,7 +191,7 @@ def test_a_trend_is_taken_out_of_targets_exactly():
     slope = 10 * X[:, 3] - 4 * X[:, 7]
     model = FlyRidgeRegressor(random_state=0, encoding="standard").fit(X[:200], slope[:200])
     assert model.score(X[200:], slope[200:]) > 0.999
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         grid = learned.counts.right.grid
         assert grid.trend is not None
         assert TargetGrid.from_json(grid.to_json()) == grid

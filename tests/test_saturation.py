@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 import flybloom
 from flybloom import FlyBloomClassifier
 from flybloom.core.readout.capacity import fullness
+from flybloom.estimators.access import reading_learned
 from flybloom.exceptions import SaturationWarning
 from flybloom.paper import theory
 
@@ -110,7 +111,7 @@ def test_it_can_be_silenced_or_made_an_error(digits):
 def test_a_sample_of_the_components_is_looked_at(digits):
     """Which tells what all of them would."""
     model = FlyBloomClassifier(8192, random_state=0).fit(*digits)
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         found = fullness(learned.counts, model.decay_)
     assert found.full == pytest.approx((model.counts_ > 0).mean(), abs=0.02)
     familiar = 1 - model.filters_

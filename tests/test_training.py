@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 import flybloom
 from flybloom import FlyBloomClassifier, read_blocks, train
+from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import CheckpointError, SourceError
 from laws.test_learning import assert_same_model
 
@@ -254,7 +255,7 @@ def test_a_training_that_is_stopped_between_blocks_leaves_a_checkpoint(digits, t
 
     with pytest.raises(KeyboardInterrupt):
         flybloom.train(clone(model), tmp_path / "rows.npz", "y", on_progress=stop, **options)
-    assert flybloom.load(tmp_path / "saved" / "checkpoint.fly").n_rows_learned() == 300
+    assert n_rows_learned(flybloom.load(tmp_path / "saved" / "checkpoint.fly")) == 300
     resumed = flybloom.train(clone(model), tmp_path / "rows.npz", "y", **options)
     whole = flybloom.train(model, tmp_path / "rows.npz", "y")
     assert_array_equal(resumed.counts_, whole.counts_)

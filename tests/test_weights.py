@@ -10,6 +10,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 import flybloom
 from flybloom import BestWindow, FlyBloomClassifier, FlyBloomClassifierCV, FlyRidgeClassifier, predictor
 from flybloom.core.files.receipt import Receipt, verify
+from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from flybloom.federated.vectors import counts_to_vector, model_of_vector, untaught
 from forgetting import after_forgetting
@@ -50,7 +51,7 @@ def test_auto_takes_the_mean_of_fractions_in_any_order(weighted):
     assert model.counts_per_row_ == 1024
     np.testing.assert_array_equal(model.counts_, other.counts_)
     assert model.class_count_.sum() == pytest.approx(550, rel=1e-3)
-    assert model.n_rows_learned() == model.class_count_.sum()
+    assert n_rows_learned(model) == model.class_count_.sum()
 
 
 @pytest.mark.parametrize("encoding", ["none", "auto"])

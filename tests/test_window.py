@@ -11,6 +11,7 @@ import flybloom
 from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier, SlidingWindow
 from flybloom.core.counts.generations import N_GENERATIONS
 from flybloom.estimators import stream_follower
+from flybloom.estimators.access import reading_learned
 from flybloom.exceptions import ModelFileError, NeverLearnedError
 from laws.kinds import assert_same_state
 
@@ -192,7 +193,7 @@ def test_readers_see_a_block_whole(rng):
     """While others predict, the window slides on a copy; what they see is before or after."""
     X, y = rng.standard_normal((60, 5)), np.arange(60) % 3
     window = SlidingWindow(FlyBloomClassifier(**SMALL, encoding="none"), n_rows=30).partial_fit(X[:30], y[:30])
-    with window.model_.reading_learned() as learned:
+    with reading_learned(window.model_) as learned:
         before = learned.counts.table.copy()
         window.partial_fit(X[30:40], y[30:40])
         assert_array_equal(learned.counts.table, before)
@@ -208,7 +209,7 @@ def test_few_rows_are_exchanged_by_one_call_or_not_at_all(rng, monkeypatch):
     window.model_.forget(X[1:2], y[1:2])  # behind its back
 
     def state():
-        with window.model_.reading_learned() as learned:
+        with reading_learned(window.model_) as learned:
             counts = learned.counts
             return counts.table.copy(), counts.class_count.copy(), counts.n_met_and_digits, window.n_rows_in_window_
 

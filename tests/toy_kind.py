@@ -36,7 +36,7 @@ class HourModel(CountingEstimator):
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Count rows that were met at the hours `y`."""
-        self.learn_rows(X, y, sample_weight)
+        self._learn_rows(X, y, sample_weight)
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
@@ -45,5 +45,5 @@ class HourModel(CountingEstimator):
 
     def predict(self, X: Any) -> Array:
         """Return the hour in which the winners of each row won most often."""
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             return learned.counts.table[learned.hasher.winners(rows)].sum(axis=1).argmax(axis=1)

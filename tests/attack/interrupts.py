@@ -15,6 +15,7 @@ import numpy as np
 
 import flybloom
 from attack.promises import promise
+from flybloom.estimators.access import reading_learned
 from laws.kinds import KINDS, Kind, state_of
 
 N_CLASSES = 6
@@ -82,7 +83,7 @@ def cases(folder: Path) -> list[Case]:
 def own(start: bytes) -> Any:
     """A model whose state nobody else has, so that it may be changed in place."""
     model = pickle.loads(start)  # noqa: S301
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         model._shared.replace(learned)
     return model
 

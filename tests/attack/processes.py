@@ -20,6 +20,7 @@ from sklearn.exceptions import NotFittedError
 
 from attack.promises import promise
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier, train
+from flybloom.estimators.access import n_rows_learned
 
 PROCESSES = get_context("forkserver")  # has imported everything, so that a kill meets work and no imports
 SOURCES = {
@@ -152,7 +153,7 @@ def first(prepared: Any, rng: np.random.Generator) -> str:
     finally:
         sys.setswitchinterval(interval)
     assert status == 0, f"the child ended with {status}"
-    assert model.n_rows_learned() == len(y), f"{len(y) - model.n_rows_learned()} rows were lost"
+    assert n_rows_learned(model) == len(y), f"{len(y) - n_rows_learned(model)} rows were lost"
     assert np.array_equal(model.class_count_, np.bincount(y)), "rows of a class were lost"
     if model.encoding == "none":
         assert np.array_equal(model.counts_, clone(model).partial_fit(X, y).counts_), "counts differ"
@@ -165,9 +166,9 @@ def _status_of_child(model: Any, X: Any, y: Any) -> int:
     if child == 0:
         code = 1
         try:
-            signal.alarm(10)
+            signal.alarm(60)
             model.partial_fit(X, y)
-            n_rows = model.n_rows_learned()
+            n_rows = n_rows_learned(model)
             code = 0 if len(y) <= n_rows <= 2 * len(y) and model.predict(X[:3]).shape == (3,) else 3
         finally:
             os._exit(code)

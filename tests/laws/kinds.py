@@ -6,6 +6,7 @@ import numpy as np
 
 from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier, FlyRidgeRegressor
 from flybloom.core.files.registry import estimator_of, known_kinds
+from flybloom.estimators.access import reading_learned
 from flybloom.estimators.counting import CountingEstimator
 from toy_kind import HourModel
 
@@ -49,7 +50,7 @@ def counting_kinds():
 
 def state_of(model):
     """All that is learned, as facts and arrays that can be compared bit for bit."""
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         facts, arrays = learned.counts.to_parts()
         return {"hash": learned.hasher.fields, **facts}, arrays, learned.counts.table.dtype
 

@@ -14,6 +14,7 @@ from flybloom import FlyBloomClassifier
 from flybloom._internal.elementary import logarithm
 from flybloom.core.readout.complement_bayes import Bayes, weights_of
 from flybloom.core.readout.linear import choose
+from flybloom.estimators.access import reading_learned
 from forgetting import after_forgetting
 from laws.strategies import block_cuts, labelled_rows
 
@@ -27,13 +28,13 @@ def classifier(**parameters):
 
 def winners_of(model, X):
     """The winners of rows."""
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         return learned.hasher.winners(X)
 
 
 def scores(model, X):
     """A score for each class, also of two."""
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         return Bayes(learned.counts, model.class_weight).read_out(0).scores(learned.hasher.winners(X))
 
 
@@ -56,7 +57,7 @@ def test_weights_and_scores_are_those_of_the_reference(rows, class_weight):
         weights = [class_weight.get(label, 1.0) for label in model.classes_.tolist()]
     truth = reference.bayes_weights(model.counts_, weights)
     intercept = reference.bayes_intercept(model.class_count_, 6, 48, weights)
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         found = Bayes(learned.counts, class_weight)
     assert_allclose(found.weights().T, truth, rtol=0, atol=0 if class_weight is None else 1)
     assert_allclose(found.intercept, intercept, rtol=0, atol=0 if class_weight is None else 1)

@@ -17,6 +17,7 @@ from flybloom.core._kernels import _choice as loops
 from flybloom.core.encoding import fill
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.sketch import Sketch
+from flybloom.estimators.access import n_rows_learned
 from flybloom.predictor import load
 from laws.kinds import assert_same_state
 from laws.strategies import block_cuts
@@ -217,4 +218,4 @@ def test_classes_of_the_same_rows_are_filled_alike_in_any_order(seed):
         FlyBloomClassifier(64, encoding="standard+fill=classes", random_state=0).fit(X[order], y[order])
         for order in (np.concatenate([first, second]), np.concatenate([second, first]))
     ]
-    assert (models[0] + models[1]).n_rows_learned() == 2 * 124
+    assert n_rows_learned(models[0] + models[1]) == 2 * 124

@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 import flybloom
 from flybloom import Encoding, FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier
 from flybloom.core import sketch
+from flybloom.estimators.access import reading_learned
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from laws.kinds import assert_same_state
 from laws.strategies import block_cuts, labelled_rows
@@ -182,7 +183,7 @@ def test_models_that_derive_nothing_from_rows_keep_none():
     """Encodings that need no rows, and those that were fitted beforehand."""
     X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
     for options in ({"encoding": "none"}, {"encoding": Encoding(bins=3).fit(X)}):
-        with FlyBloomClassifier(48, **options).partial_fit(X, y).reading_learned() as learned:
+        with reading_learned(FlyBloomClassifier(48, **options).partial_fit(X, y)) as learned:
             assert learned.origin is None
 
 

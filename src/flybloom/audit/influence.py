@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flybloom._internal.typing import Array
+from flybloom.estimators.access import leaving_out, scoring
 
 
 class Influence(NamedTuple):
@@ -60,13 +61,13 @@ def influence(model: Any, X: Any, y: Any, row: Any) -> Influence:
     >>> y[found.ranked[:3]], y[1000]
     (array([1, 1, 1]), np.int64(1))
     """
-    if not hasattr(model, "leaving_out"):
+    if not hasattr(model, "_leaving_out"):
         msg = (
             "influence needs a model whose predictions are solved for. Expected a FlyRidgeClassifier or a "
             f"FlyRidgeRegressor. Got {type(model).__name__} instead."
         )
         raise TypeError(msg)
-    with model.leaving_out(X, y) as rows, model.scoring(row) as (one, learned):
+    with leaving_out(model, X, y) as rows, scoring(model, row) as (one, learned):
         if one.shape[0] != 1:
             msg = f"influence is that on one row. Expected one. Got {one.shape[0]} instead. Ask for each in turn."
             raise ValueError(msg)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flybloom._internal.typing import Array
+from flybloom.estimators.access import scoring
 
 
 class Repeats(NamedTuple):
@@ -53,7 +54,7 @@ def repeats(model: Any, X: Any, y: Any) -> Repeats:
     >>> any({3, 150} <= {*group.tolist()} for group in found.contradictions)
     True
     """
-    with model.scoring(X) as (rows, learned):
+    with scoring(model, X) as (rows, learned):
         winners = learned.hasher.winners(rows, model.n_jobs)
     as_bytes = np.ascontiguousarray(winners).view(np.dtype((np.void, winners.itemsize * winners.shape[1]))).ravel()
     _, codes, counts = np.unique(as_bytes, return_inverse=True, return_counts=True)

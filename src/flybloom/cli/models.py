@@ -12,6 +12,7 @@ from flybloom.cli.console import Stopwatch, note
 from flybloom.cli.options import LabelKind
 from flybloom.cli.reading import Reading
 from flybloom.cli.sources import check_output, for_each_block, look_at, open_source
+from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import ModelFileError
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def learned_facts(model: Any) -> dict[str, int]:
     if broken:
         note(f"{len(broken)} labels have line breaks, such as {broken[0][:30]!r}. Is a quote in a file never closed?")
     classes = {"classes": model.classes_.size} if hasattr(model, "classes_") else {}
-    return {**classes, "rows": inside(model).n_rows_learned() or 0}
+    return {**classes, "rows": n_rows_learned(inside(model)) or 0}
 
 
 def _is_text(model: Any) -> bool:

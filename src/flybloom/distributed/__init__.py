@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from flybloom.estimators.access import learning, reading_learned, with_fixed_hash, with_learned
 from flybloom.exceptions import require_extra
 
 require_extra("dask", "dask")
@@ -78,7 +79,7 @@ def fit(model: Model, X: Any, y: Any = None, sample_weight: Any = None, *, progr
     >>> bool((model.counts_ == FlyBloomClassifier(1000, n_winners=32, random_state=0).fit(X, y).counts_).all())
     True
     """
-    with model.learning(anew=True) as session:
+    with learning(model, anew=True) as session:
         _Cluster(model, session, X, y, sample_weight, progress=progress).learn()
     return model
 
@@ -117,7 +118,7 @@ def partial_fit(
         The model itself. If anything fails it is as it was before; an error in a block names the block.
     """
     announced = None if classes is None else check_labels(classes)
-    with model.learning() as session:
+    with learning(model) as session:
         _Cluster(model, session, X, y, sample_weight, progress=progress).learn(announced)
     return model
 
@@ -226,7 +227,7 @@ class _Cluster:
                 _require_rows(0 if more is None else more.n_rows)
                 if session.add(more, announced):
                     return
-            session.learned = self.model.with_fixed_hash(session.learned)  # what there is fixes the encoding
+            session.learned = with_fixed_hash(self.model, session.learned)  # what there is fixes the encoding
         if is_first:
             if session.recipe.has_positions:
                 job = self._with_positions(job, 0)
@@ -278,10 +279,10 @@ def _score(model: CountingEstimator, X: Any, method: str) -> Any:
     """Return what a method says of each block, lazily, from the model as it is now."""
     X = check_collection(X, f"model.{method}")
     snapshot = copy(model).set_params(n_jobs=None)  # what a copy has learned stays as it is when the model learns on
-    with snapshot.reading_learned() as learned:
+    with reading_learned(snapshot) as learned:
         check_rows(sample_of(X), type(model).__name__, learned.hasher.encoder, min_rows=0)
         if not is_frame(X):
-            snapshot = snapshot.with_learned(learned._replace(hasher=_worker.without_names(learned.hasher)))
+            snapshot = with_learned(snapshot, learned._replace(hasher=_worker.without_names(learned.hasher)))
     shared = delayed(snapshot, traverse=False)
     if is_frame(X):
         return X.map_partitions(_score_frame, shared, method, meta=_score_frame(sample_of(X), snapshot, method))

@@ -16,6 +16,7 @@ from flybloom._internal.validation import NamedRows
 from flybloom.blocks import Blocks
 from flybloom.blocks.labels import AS_GIVEN, TEXT
 from flybloom.blocks.parts import FilePart
+from flybloom.estimators.access import reading_learned, with_learned
 from flybloom.estimators.counting import CountingEstimator
 
 
@@ -61,10 +62,10 @@ def fit_source(model: CountingEstimator, blocks: Blocks, *, progress: bool = Fal
     distributed.fit(model, *collections(blocks), progress=progress)
     first_index = blocks.schema()["first_index"]
     if first_index is not None:  # collections cannot tell where their files begin to count
-        with model.reading_learned() as learned:
+        with reading_learned(model) as learned:
             encoder = learned.hasher.encoder.counted_from(first_index)
             counted = learned._replace(hasher=replace(learned.hasher, encoder=encoder))
-        model.with_learned(counted)
+        with_learned(model, counted)
     return model
 
 

@@ -29,6 +29,7 @@ from flybloom.core.hashing.projection import Projection
 from flybloom.core.model import Model
 from flybloom.core.recipe import Recipe
 from flybloom.core.sketch import Sketch
+from flybloom.estimators.access import reading_learned, with_learned
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.exceptions import SourceError
 
@@ -141,7 +142,7 @@ def sum_of_counts(parts: list[tuple[Counts, Sketch | None]]) -> tuple[Counts, Sk
 
 def score(rows: Features, model: CountingEstimator, method: str) -> Array:
     """Return what a method of the model says of a block of rows, which may be empty."""
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         hasher = with_kept_projection(learned.hasher)
     if rows.shape[0] == 0:  # one row of zeros tells the shape and the type
         encoder, n_rows = hasher.encoder, 0
@@ -153,7 +154,7 @@ def score(rows: Features, model: CountingEstimator, method: str) -> Array:
     else:
         n_rows = rows.shape[0]
         _warm_up(hasher, check_rows(rows, type(model).__name__, hasher.encoder))
-    own = copy(model).with_learned(learned._replace(hasher=hasher))  # the one that was sent is everybody's
+    own = with_learned(copy(model), learned._replace(hasher=hasher))  # the one that was sent is everybody's
     return np.asarray(getattr(own, method)(rows)[:n_rows])
 
 

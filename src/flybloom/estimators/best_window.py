@@ -22,6 +22,7 @@ from flybloom.core.files.model_file import Parts, describe_inside, restore_insid
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
 from flybloom.core.readout.rivals import Rivals
+from flybloom.estimators.access import check_block, learn_rows, never_released, reading_learned, with_learned
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.estimators.stream_follower import EARLY, Early, StreamFollower, is_early
 from flybloom.exceptions import NeverLearnedError
@@ -127,7 +128,7 @@ class BestWindow(StreamFollower):
         """
         with self._guard.learning:
             model: FlyBloomClassifier = self._new_clone()
-            block = model.learn_rows(X, y, sample_weight, anew=True)
+            block = learn_rows(model, X, y, sample_weight, anew=True)
             self._state = self._begin(model, block)
         return self
 
@@ -157,8 +158,8 @@ class BestWindow(StreamFollower):
                 self._follow(X, y, sample_weight)
                 return self
             model = copy(state.model)
-            early = state.early.with_more(model.learn_rows(X, y, sample_weight), np.zeros(0))
-            with model.reading_learned() as learned:
+            early = state.early.with_more(learn_rows(model, X, y, sample_weight), np.zeros(0))
+            with reading_learned(model) as learned:
                 few = is_early(learned, early.n_rows)
             self._state = _State(model, None, early) if few else self._begin(model, joined(list(early.blocks)))
         return self
@@ -276,7 +277,7 @@ class BestWindow(StreamFollower):
             if name not in own and name != "judged" and not name.startswith(EARLY)
         }
         model: FlyBloomClassifier = restore_inside(facts.get("inside"), others, FlyBloomClassifier)
-        with model.reading_learned() as learned:
+        with reading_learned(model) as learned:
             if learned.is_whole:
                 self._state = _State(model, None, Early.from_parts(facts, arrays, learned))
                 return self
@@ -369,7 +370,7 @@ class BestWindow(StreamFollower):
 
     def _begin(self, model: FlyBloomClassifier, block: Block) -> _State:
         """Return what is followed from now on, of a model that has just learned all of these rows."""
-        with model.reading_learned() as learned:
+        with reading_learned(model) as learned:
             hasher = learned.hasher
             learned.counts.unit.require_whole("compare windows")
             model.readout = "filter" if model.readout_ != "filter" else model.readout  # windows are compared by filters
@@ -383,8 +384,8 @@ class BestWindow(StreamFollower):
         """Learn rows one after the other, all or none, and return what was answered before."""
         model, rivals, _ = self._state
         assert rivals is not None  # noqa: S101 - asked when the hash is fixed
-        with model.reading_learned() as learned:
-            hasher, block = learned.hasher, model.check_block(learned, X, y, sample_weight)
+        with reading_learned(model) as learned:
+            hasher, block = learned.hasher, check_block(model, learned, X, y, sample_weight)
         answers, guard = [], self._guard
         for begin in range(0, len(block.weights), ROWS_AT_ONCE):
             won = _won(model, hasher, block, begin)
@@ -409,5 +410,5 @@ def _won(model: FlyBloomClassifier, hasher: Hasher, block: Block, begin: int) ->
 
 def _model_of(model: FlyBloomClassifier, rivals: Rivals, window: int) -> FlyBloomClassifier:
     """Return a model of one window, which stays as it is and cannot be released: rows choose which others it knows."""
-    with model.reading_learned() as learned:
-        return copy(model).with_learned(model.never_released(Model(learned.hasher, rivals.counts(window))))
+    with reading_learned(model) as learned:
+        return with_learned(copy(model), never_released(model, Model(learned.hasher, rivals.counts(window))))

@@ -67,7 +67,7 @@ class Certified:
         if not (isinstance(radius, int | float | np.number) and 0 <= radius < np.inf):
             msg = f"The 'radius' parameter of certify must be a number from 0 on. Got {radius!r} instead."
             raise ValueError(msg)
-        with self.scoring(X) as (rows, learned):  # type: ignore[attr-defined]
+        with self._scoring(X) as (rows, learned):  # type: ignore[attr-defined]
             radii = np.full(rows.shape[0], float(radius))
             return self._certified(rows, learned, norm, lambda proof, n: proof(np.arange(n), radii))
 
@@ -96,7 +96,7 @@ class Certified:
         >>> model.certified_radius(X[:3], norm="l2").round(3)
         array([0.071, 0.06 , 0.066])
         """
-        with self.scoring(X) as (rows, learned):  # type: ignore[attr-defined]
+        with self._scoring(X) as (rows, learned):  # type: ignore[attr-defined]
             first = 2.0**-7 * _typical_size(rows)
             return self._certified(rows, learned, norm, lambda proof, n: largest_radius(proof, n, first))
 

@@ -370,7 +370,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         >>> bool((model.leave_one_out_novelty(X, y) >= model.novelty(X)).all())
         True
         """
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             hasher, counts = learned.hasher, cast("ClassCounts", learned.counts)
             self._require_own_encoding(hasher, shared_encoding)
             counts.unit.require_whole("leave rows out")
@@ -416,7 +416,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         >>> bool((left_out == y).mean() < model.score(X, y))
         True
         """
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             if self._readout_of(learned.hasher) == FILTER:
                 return -self.leave_one_out_novelty(X, y, shared_encoding=shared_encoding)
             self._require_own_encoding(learned.hasher, shared_encoding)
@@ -461,7 +461,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         ((1, 64), np.float64(0.949), np.float64(0.949))
         """
         _check_choice("kind", kind, SCORES)
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             hasher, counts = learned.hasher, cast("ClassCounts", learned.counts)
             connections, signs = hasher.projection.connections()
             result = np.empty((rows.shape[0], hasher.encoder.n_features))
@@ -539,7 +539,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         >>> bool((model.freeze().predict(X) == model.predict(X)).all())
         True
         """
-        with self.reading_learned() as learned:
+        with self._reading_learned() as learned:
             return FrozenClassifier(self.n_jobs).with_readout(learned.hasher, self._frozen_readout(learned))
 
     def _look_at(self, learned: Model, *, anew: bool = False) -> None:
@@ -604,7 +604,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
     @contextmanager
     def _reading(self, X: Any) -> Iterator[Reading]:
         """Give rows and how they are read."""
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             counts: Any = learned.counts
             divisor = counts.n_winners if self._readout_of(learned.hasher) == FILTER else 1
             read_out = self._read_out(learned, rows.shape[0])
@@ -615,7 +615,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
     @contextmanager
     def _reading_filters(self, X: Any) -> Iterator[Reading]:
         """Give rows and how filters read them."""
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             counts: Any = learned.counts
             n_winners = counts.n_winners
             read_out = self._filters_of(learned, rows.shape[0])

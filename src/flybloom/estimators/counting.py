@@ -31,6 +31,7 @@ from flybloom.core.model import NOTHING, Model
 from flybloom.core.readout.novel_share import novel_share
 from flybloom.core.recipe import Recipe
 from flybloom.core.sketch import Sketch
+from flybloom.estimators.access import reading_learned, with_learned
 from flybloom.estimators.base import FlyEstimator, missing_attribute, not_fitted, read_only
 from flybloom.estimators.learned_page import as_html, learned_facts
 
@@ -94,7 +95,7 @@ class CountingEstimator(FlyEstimator):
         """
         self._require_kin(other, "merge")
         shared = self._shared
-        with shared.learning, other.reading_learned() as theirs:
+        with shared.learning, reading_learned(other) as theirs:
             mine = self._learned()
             model = merged(mine, theirs, self.n_jobs)
             shared.replace(model._replace(tuned=self._merged_tuned(mine, theirs, model)))
@@ -136,13 +137,13 @@ class CountingEstimator(FlyEstimator):
         >>> int((a + b).class_count_.sum())
         1797
         """
-        with self.reading_learned() as learned:
+        with self._reading_learned() as learned:
             if sketch is not None:
                 empty = empty_from(learned, sketch, self._recipe())
-                return copy(self).with_learned(empty._replace(tuned=dict(self._usual_calibration)))
+                return with_learned(copy(self), empty._replace(tuned=dict(self._usual_calibration)))
             tuned = {**self._calibration(learned), **learned.tuned}
             counts, origin = learned.counts.minus(learned.counts), handed_over(learned.origin)
-            return copy(self).with_learned(Model(learned.hasher, counts, tuned, origin))
+            return with_learned(copy(self), Model(learned.hasher, counts, tuned, origin))
 
     @property
     def sketch_(self) -> Sketch | None:
@@ -181,8 +182,8 @@ class CountingEstimator(FlyEstimator):
         from flybloom.estimators.learning.train import train  # noqa: PLC0415 - which imports this module
 
         fresh = clone(self).set_params(random_state=self._of_hasher("rebuild").projection.seed)
-        with train(fresh, source, target).reading_learned() as learned:
-            return self.with_learned(learned)
+        with reading_learned(train(fresh, source, target)) as learned:
+            return self._with_learned(learned)
 
     def save(self, path: str | os.PathLike[str], *, sketch: bool = True) -> None:
         """Save the model to a file, which `flybloom.load` reads.
@@ -212,9 +213,9 @@ class CountingEstimator(FlyEstimator):
         if sketch:
             super().save(path)
             return
-        with self.reading_learned() as learned:
+        with self._reading_learned() as learned:
             tuned = {**self._calibration(learned), **learned.tuned}
-            copy(self).with_learned(learned._replace(tuned=tuned, origin=None)).save(path)
+            with_learned(copy(self), learned._replace(tuned=tuned, origin=None)).save(path)
 
     def __add__(self, other: object) -> Self:
         """Return a model that has learned what both have."""
@@ -230,14 +231,14 @@ class CountingEstimator(FlyEstimator):
         """Return a model that has learned what this one has, but not what the other has."""
         if not isinstance(other, type(self)):
             return NotImplemented
-        with self.reading_learned() as mine, other.reading_learned() as theirs:
+        with self._reading_learned() as mine, reading_learned(other) as theirs:
             model = subtracted(mine, theirs, self.n_jobs)
             if model is None:
                 return self.like()
-            return copy(self).with_learned(model._replace(tuned=self._merged_tuned(mine, theirs, model)))
+            return with_learned(copy(self), model._replace(tuned=self._merged_tuned(mine, theirs, model)))
 
     @contextmanager
-    def learning(self, *, anew: bool = False) -> Iterator[Learning]:
+    def _learning(self, *, anew: bool = False) -> Iterator[Learning]:
         """Learn from rows that come in parts, for those who read them from elsewhere.
 
         Gives a `Learning`, which checks, starts, counts and adds. The model takes it over at the end of the with
@@ -262,7 +263,7 @@ class CountingEstimator(FlyEstimator):
                 self._look_at(learned, anew=anew)
 
     @contextmanager
-    def reading_learned(self) -> Iterator[Model]:
+    def _reading_learned(self) -> Iterator[Model]:
         """Give what is learned, as one value that stays as it is until the end of the with block."""
         with self._shared.reading() as learned:
             if learned is None:
@@ -270,7 +271,7 @@ class CountingEstimator(FlyEstimator):
             yield learned
 
     @contextmanager
-    def scoring(self, X: Any) -> Iterator[tuple[Features, Model]]:
+    def _scoring(self, X: Any) -> Iterator[tuple[Features, Model]]:
         """Give rows that are to be scored, checked, and what is learned, which stays until the end of the with block.
 
         Parameters
@@ -285,7 +286,7 @@ class CountingEstimator(FlyEstimator):
             self._check_parameters()  # what only matters when scoring may have been set since fit
             yield check_rows(X, type(self).__name__, learned.hasher.encoder), learned
 
-    def with_learned(self, learned: Model) -> Self:
+    def _with_learned(self, learned: Model) -> Self:
         """Hold what was learned elsewhere, and return the model itself.
 
         Parameters
@@ -301,7 +302,7 @@ class CountingEstimator(FlyEstimator):
         self._shared.replace(learned, is_own=False)
         return self
 
-    def with_fixed_hash(self, learned: Model) -> Model:
+    def _with_fixed_hash(self, learned: Model) -> Model:
         """Return a model of this kind whose hash and calibration further rows do not change.
 
         Parameters
@@ -316,7 +317,7 @@ class CountingEstimator(FlyEstimator):
         """
         return learned if learned.origin is None else self._calibrated(learned.fixed())
 
-    def n_rows_learned(self) -> float | None:
+    def _n_rows_learned(self) -> float | None:
         """Return the number of rows that are counted, weights included; None before the first rows."""
         learned = self._shared.value
         return None if learned is None else learned.counts.unit.rows(learned.counts.n_rows)
@@ -343,7 +344,7 @@ class CountingEstimator(FlyEstimator):
         >>> model.memory_usage(more_rows=1_000_000)
         {'counts': 12336, 'connections': 32768, 'more_rows': 0}
         """
-        with self.reading_learned() as learned:
+        with self._reading_learned() as learned:
             counts = learned.counts
             is_outgrown = counts.n_rows + more_rows > MAX_INT32
             return {
@@ -376,11 +377,11 @@ class CountingEstimator(FlyEstimator):
         >>> bool(model.novel_winners(X[900:]).mean() < model.novel_winners(X[900:, ::-1]).mean())
         True
         """
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             winners = learned.hasher.winners(rows, self.n_jobs)
             return novel_share(learned.counts.has_won, winners)
 
-    def check_block(self, learned: Model, X: Any, y: Any, sample_weight: Any = None) -> Block:
+    def _check_block(self, learned: Model, X: Any, y: Any, sample_weight: Any = None) -> Block:
         """Return rows that are hashed as those before, checked.
 
         Parameters
@@ -403,7 +404,7 @@ class CountingEstimator(FlyEstimator):
         n_rows = rows.shape[0]
         return Block(rows, self._check_labels(y, n_rows), learned.counts.unit.counted(sample_weight, n_rows))
 
-    def exchange(self, came: Won, went: Won) -> None:
+    def _exchange(self, came: Won, went: Won) -> None:
         """Count rows whose winners are known and take away others, both or neither; one learner at a time.
 
         Parameters
@@ -420,7 +421,7 @@ class CountingEstimator(FlyEstimator):
             counts = counts.minus(counts.count_won(went, sign=-1))
             shared.replace(learned._replace(counts=counts))
 
-    def exchange_at_once(self, came: Won, went: Won, bounds: Array) -> bool:
+    def _exchange_at_once(self, came: Won, went: Won, bounds: Array) -> bool:
         """Do the same by one call of a kernel, which nothing interrupts, and move the bounds of kept rows with it.
 
         Parameters
@@ -441,7 +442,7 @@ class CountingEstimator(FlyEstimator):
         went_counts = counts.count_won(went, sign=-1)
         return self._sharing.exchange_at_once(counts, counts.count_won(came), went_counts, bounds)
 
-    def replace_counts(self, counts: Counts) -> None:
+    def _replace_counts(self, counts: Counts) -> None:
         """Hold other counts of rows that are hashed alike.
 
         Parameters
@@ -459,7 +460,7 @@ class CountingEstimator(FlyEstimator):
         Parts
             The hasher, facts for JSON, and arrays.
         """
-        with self.reading_learned() as learned:
+        with self._reading_learned() as learned:
             facts, arrays = learned.counts.to_parts()
             tuned = learned.tuned if learned.origin is not None else {**self._calibration(learned), **learned.tuned}
             facts = {**facts, "tuned": tuned} if tuned else facts
@@ -497,7 +498,7 @@ class CountingEstimator(FlyEstimator):
         origin = origin_from_parts(facts, origin_arrays, hasher.encoder.n_features, recipe, counts)
         if origin is not None and origin.is_whole and GIVEN not in tuned:  # it is derived again when it is needed
             tuned = {name: value for name, value in tuned.items() if name not in self._usual_calibration}
-        return self.with_learned(Model(hasher, counts, tuned, origin))
+        return self._with_learned(Model(hasher, counts, tuned, origin))
 
     @property
     def counts_(self) -> CountTable:
@@ -516,7 +517,7 @@ class CountingEstimator(FlyEstimator):
         twin = type(self).__new__(type(self))
         twin.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_sharing"})
         learned = self._shared.hand_out()
-        return twin if learned is None else twin.with_learned(learned)
+        return twin if learned is None else with_learned(twin, learned)
 
     def _html_repr(self) -> str:
         """Return what notebooks show: scikit-learn's diagram, and under it what was learned."""
@@ -569,7 +570,7 @@ class CountingEstimator(FlyEstimator):
             kept = shared.calibration
             if kept is not None and kept[0] == key and kept[1] is learned.counts:
                 return kept[2]  # type: ignore[no-any-return]
-            found = self.calibrated_with(learned, learned.origin.sketch)
+            found = self._calibrated_with(learned, learned.origin.sketch)
             shared.calibration = key, learned.counts, found
             return found
 
@@ -627,7 +628,7 @@ class CountingEstimator(FlyEstimator):
     def _require_complete(self, learned: Model) -> None:
         """Refuse what `fit` must not end with; for all ways to learn from scratch."""
 
-    def learn_rows(
+    def _learn_rows(
         self, X: Any, y: Any, sample_weight: Any = None, *, anew: bool = False, known: Mapping[str, Any] = NOTHING
     ) -> Block:
         """Count rows in addition to those before, or from scratch: what `fit` and `partial_fit` of every kind do.
@@ -654,12 +655,12 @@ class CountingEstimator(FlyEstimator):
         with shared.learning:
             learned = shared.value
             if anew or learned is None:
-                with self.learning(anew=anew) as session:
+                with self._learning(anew=anew) as session:
                     block = session.check(X, y, sample_weight)
                     session.learn_first(block, is_all=anew, **known)
                 return block
             self._check_parameters()
-            block = self.check_block(learned, X, y, sample_weight)
+            block = self._check_block(learned, X, y, sample_weight)
             n_before = learned.n_rows
             if learned.is_whole:
                 self._append(shared, learned, block.weighted(), known)
@@ -702,7 +703,7 @@ class CountingEstimator(FlyEstimator):
             counts = counts.plus(delta, owned=True) if sign > 0 else counts.minus(delta)
             shared.replace(learned._replace(counts=counts))
 
-    def calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:  # noqa: ARG002
+    def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:  # noqa: ARG002
         """Return what a sketch of the rows chooses, if anything.
 
         Parameters
@@ -724,7 +725,7 @@ class CountingEstimator(FlyEstimator):
         shared = self._sharing
         with shared.learning:
             learned = self._learned()
-            block = self.check_block(learned, X, y, sample_weight).weighted()
+            block = self._check_block(learned, X, y, sample_weight).weighted()
             if _is_stale(learned):
                 self._bring_up_to_date(shared, learned, derives=False)
                 learned = self._learned()
@@ -776,5 +777,5 @@ def forgotten_by(model: CountingEstimator) -> Forgotten:
     Forgotten
         Whether nothing is left, or the counts alone were changed.
     """
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         return Forgotten(learned, is_known=isinstance(model.encoding, Encoder))

@@ -55,7 +55,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         estimator
             The fitted classifier itself.
         """
-        self.learn_rows(X, y, sample_weight, anew=True)
+        self._learn_rows(X, y, sample_weight, anew=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -79,7 +79,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
             The classifier itself.
         """
         announced = None if classes is None else check_labels(classes)
-        self.learn_rows(X, y, sample_weight, known={"announced": announced})
+        self._learn_rows(X, y, sample_weight, known={"announced": announced})
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
@@ -209,7 +209,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
     @contextmanager
     def _reading_counts(self) -> Iterator[Counted]:
         """Give the counts, which stay as they are until the end of the block."""
-        with self.reading_learned() as learned:
+        with self._reading_learned() as learned:
             yield learned.counts  # type: ignore[misc]
 
     def _handed_out(self, name: str) -> Counted:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from flybloom.estimators.access import reading_learned
+
 if TYPE_CHECKING:
     from flybloom.core.model import Model
 
@@ -24,9 +26,9 @@ class ShowsInside:
         """Return what notebooks show."""
         diagram: str = super()._html_repr()  # type: ignore[misc]
         model: Any = getattr(self, self.shown_inside, None)
-        if not hasattr(model, "reading_learned"):  # not fitted yet, or of another library
+        if not hasattr(model, "_reading_learned"):  # not fitted yet, or of another library
             return diagram
-        with model.reading_learned() as learned:
+        with reading_learned(model) as learned:
             return diagram + as_html(learned_facts(learned))
 
 

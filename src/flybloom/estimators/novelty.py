@@ -241,7 +241,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         FlyBloomNovelty
             The fitted detector itself.
         """
-        self.learn_rows(X, None, anew=True)
+        self._learn_rows(X, None, anew=True)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:  # noqa: ARG002
@@ -262,10 +262,10 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             -1 for outliers, 1 for the others.
         """
-        block = self.learn_rows(X, None, anew=True)
+        block = self._learn_rows(X, None, anew=True)
         if isinstance(self.contamination, str) and self._reads_leverage:
             return self.predict(X)
-        with self.reading_learned() as learned:
+        with self._reading_learned() as learned:
             scores = -self._left_out_novelty(learned, block.rows, np.arange(block.rows.shape[0]))
         return np.where(scores < self.offset_, -1, 1)
 
@@ -284,7 +284,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         FlyBloomNovelty
             The detector itself.
         """
-        self.learn_rows(X, None)
+        self._learn_rows(X, None)
         return self
 
     def forget(self, X: Any, positions: Any = None) -> Forgotten:
@@ -346,7 +346,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             From 0, familiar, to 1, never met.
         """
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             return self._novelty_of(learned, rows)
 
     def leave_one_out_novelty(self, X: Any, positions: Any = None) -> Array:
@@ -373,7 +373,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         >>> bool((model.leave_one_out_novelty(X) >= model.novelty(X)).all())
         True
         """
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             if not self._has_positions:
                 positions = np.zeros(rows.shape[0], np.int64)
             else:
@@ -408,7 +408,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         ndarray of shape (n_samples,)
             Negative for outliers.
         """
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             return -self._novelty_of(learned, rows) - self._offset_of(learned)
 
     def predict(self, X: Any) -> Array:
@@ -426,7 +426,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
+    def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
         """Return the threshold: a quantile of the scores of the sketch's rows, each as if it had not been learned.
 
         Parameters

@@ -108,7 +108,7 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
     >>> bool(model.score(X[1000:], y[1000:]) > 0.9)
     True
     >>> rest = model.like().partial_fit(X[1000:], y[1000:])
-    >>> (model + rest).n_rows_learned()
+    >>> (model + rest).n_rows_
     1200
     """
 
@@ -163,7 +163,7 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
         FlyRidgeRegressor
             The fitted regressor itself.
         """
-        self.learn_rows(X, y, sample_weight, anew=True)
+        self._learn_rows(X, y, sample_weight, anew=True)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -183,7 +183,7 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
         FlyRidgeRegressor
             The regressor itself.
         """
-        self.learn_rows(X, y, sample_weight)
+        self._learn_rows(X, y, sample_weight)
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
@@ -224,7 +224,7 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             One dimension where there is one output.
         """
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             counts: Any = learned.counts
             read_out = self._solution(counts).read_out()
             scores = np.empty((rows.shape[0], counts.right.grid.n_outputs))
@@ -285,7 +285,7 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
         >>> bool(r2_score(y, model.leave_one_out_predict(X, y)) < model.score(X, y))
         True
         """
-        with self.leaving_out(X, y) as found:
+        with self._leaving_out(X, y) as found:
             return _as_given(self.targets_of(found.learned, found.rows, found.own()))
 
     def _truth(self, learned: Model, rows: Features, y: Any) -> Array:
@@ -315,6 +315,12 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
     def target_steps_(self) -> Array:
         """What targets are rounded to: powers of two."""
         return read_only(np.array(self._handed_out("target_steps_").right.grid.scales) / STEPS)
+
+    @property
+    def n_rows_(self) -> Any:
+        """Number of rows learned, weights included."""
+        counts = self._handed_out("n_rows_")
+        return counts.unit.rows(counts.n_rows)
 
     @property
     def weight_unit_(self) -> float:

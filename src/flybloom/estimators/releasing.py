@@ -137,7 +137,7 @@ class Releasing:
         return self._ledger(self._learned()).total(delta)  # type: ignore[attr-defined]
 
     @staticmethod
-    def never_released(learned: Model) -> Model:
+    def _never_released(learned: Model) -> Model:
         """Return what was learned with an account that allows no release; sums and files keep it.
 
         For counts that a row changes by more than its own winners, as those of a window do.

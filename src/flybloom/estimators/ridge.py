@@ -241,9 +241,9 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         >>> bool((left_out == y).mean() < model.score(X, y))
         True
         """
-        with self.reading_learned() as learned:
+        with self._reading_learned() as learned:
             self._require_own_encoding(learned.hasher, shared_encoding)
-        with self.leaving_out(X, y) as rows:
+        with self._leaving_out(X, y) as rows:
             return rows.own()
 
     def novelty(self, X: Any) -> Array:
@@ -262,7 +262,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         ndarray of shape (n_samples, n_classes)
             About 0 for rows of the class, about 1 for others; columns as in ``classes_``.
         """
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             counts: Any = learned.counts
             left_out = LeftOut(counts, self._solution(counts).alpha)
             return left_out.novelty(learned.hasher.winners(rows, self.n_jobs))
@@ -284,9 +284,9 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         ndarray of shape (n_samples, n_classes)
             The novelty; columns as in ``classes_``.
         """
-        with self.reading_learned() as learned:
+        with self._reading_learned() as learned:
             self._require_own_encoding(learned.hasher, shared_encoding)
-        with self.leaving_out(X, y) as rows:
+        with self._leaving_out(X, y) as rows:
             return rows.own_novelty()
 
     def _truth(self, learned: Model, rows: Features, y: Any) -> Array:
@@ -336,7 +336,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         ndarray of shape (n_samples, n_features)
             Rows add up to the score for the class less its intercept, up to rounding.
         """
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             counts: Any = learned.counts
             hasher = learned.hasher
             connections, signs = hasher.projection.connections()
@@ -389,7 +389,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
             How to hash, and the weights. Its file is 20 to 100 times smaller than that of the counts.
         """
         self._require_hasher()
-        with self.reading_learned() as learned:
+        with self._reading_learned() as learned:
             return FrozenClassifier(self.n_jobs).with_readout(learned.hasher, self._frozen_readout(learned))
 
     @property
@@ -427,13 +427,13 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
     @contextmanager
     def _reading(self, X: Any) -> Iterator[Reading]:
         """Give rows and how they are read."""
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             counts: Any = learned.counts
             seed = learned.hasher.projection.seed
             read_out = self._solution(counts).read_out(self._shift(learned), seed)
             yield Reading(rows, learned.hasher, counts.classes, read_out, lambda: self._temperature_of(learned))
 
-    def calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
+    def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
         """Return the temperature of least log-loss, of rows of the sketch that are left out one by one.
 
         Parameters

@@ -94,7 +94,7 @@ class SolvedEstimator(CountingEstimator):
     def _current(self) -> Ridge:
         """Return the weights for the counts as they are."""
         self._require_hasher()
-        with self.reading_learned() as learned:
+        with self._reading_learned() as learned:
             return self._solution(learned.counts)
 
     def _solution(self, counts: Any, *, needs_factor: bool = False) -> Ridge:
@@ -116,7 +116,7 @@ class SolvedEstimator(CountingEstimator):
             return ridge
 
     @contextmanager
-    def leaving_out(self, X: Any, y: Any) -> Iterator[LearnedRows]:
+    def _leaving_out(self, X: Any, y: Any) -> Iterator[LearnedRows]:
         """Give learned rows, and what leaves single ones of them out of the equations, exactly.
 
         Parameters
@@ -126,7 +126,7 @@ class SolvedEstimator(CountingEstimator):
         y : array-like
             What they were learned with.
         """
-        with self.scoring(X) as (rows, learned):
+        with self._scoring(X) as (rows, learned):
             learned.counts.unit.require_whole("leave rows out")
             truth = self._truth(learned, rows, y)
             winners = learned.hasher.winners(rows, self.n_jobs)

@@ -20,6 +20,16 @@ from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
 from flybloom.core.counts.shared import SharedOnDemand
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.estimators.access import (
+    check_block,
+    exchange,
+    exchange_at_once,
+    learn_rows,
+    never_released,
+    reading_learned,
+    replace_counts,
+    with_learned,
+)
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.estimators.releasing import Releasing
 from flybloom.estimators.stream_follower import EARLY, Early, StreamFollower, is_early
@@ -128,7 +138,7 @@ class SlidingWindow(StreamFollower):
         """
         with self._guard.learning:
             model = self._new_model()
-            block = model.learn_rows(X, y, sample_weight, anew=True)
+            block = learn_rows(model, X, y, sample_weight, anew=True)
             self._following = self._begin(model, block, _checked_times(times, len(block.weights), -math.inf))
         return self
 
@@ -160,8 +170,8 @@ class SlidingWindow(StreamFollower):
                 self._following = self._warmed(following, X, y, sample_weight, times)
                 return self
             model, memory = following.model, following.memory
-            with model.reading_learned() as learned:
-                block = model.check_block(learned, X, y, sample_weight)
+            with reading_learned(model) as learned:
+                block = check_block(model, learned, X, y, sample_weight)
                 won = _winners_of(block, learned.hasher, model.n_jobs)
             if isinstance(memory, Generations):
                 self._fade(following, memory, won.only(block.weights > 0))
@@ -228,7 +238,7 @@ class SlidingWindow(StreamFollower):
         others = {name: values for name, values in arrays.items() if name not in own and not name.startswith(EARLY)}
         model: CountingEstimator = restore_inside(facts.get("inside"), others, type(self.model))
         window = facts.get("window")
-        with model.reading_learned() as learned:
+        with reading_learned(model) as learned:
             counts, hashes = learned.counts, learned.hasher
             if learned.is_whole:
                 self._following = _Following(model, None, Early.from_parts(facts, arrays, learned))
@@ -297,17 +307,17 @@ class SlidingWindow(StreamFollower):
     def _warmed(self, following: _Following, X: Any, y: Any, sample_weight: Any, times: Any) -> _Following:
         """Return what is followed after rows that may be too few to fix how they are hashed."""
         model, before = copy(following.model), following.early.times
-        block = model.learn_rows(X, y, sample_weight)
+        block = learn_rows(model, X, y, sample_weight)
         came = _checked_times(times, len(block.weights), before[-1] if before.size else -math.inf)
         early = following.early.with_more(block, came)
-        with model.reading_learned() as learned:
+        with reading_learned(model) as learned:
             if is_early(learned, early.n_rows):
                 return _Following(model, None, early)
         return self._begin(model, joined(list(early.blocks)), early.times)
 
     def _begin(self, model: CountingEstimator, block: Block, times: Array) -> _Following:
         """Return what is followed from now on, of a model that has just learned all of these rows."""
-        with model.reading_learned() as learned:
+        with reading_learned(model) as learned:
             hasher = learned.hasher
             nothing = learned.counts.minus(learned.counts)
             won = _winners_of(block, hasher, model.n_jobs).only(block.weights > 0)
@@ -337,11 +347,11 @@ class SlidingWindow(StreamFollower):
         won, times = won.only(slice(n_passing, None)), times[n_passing:]
         kept.write(won, times)
         went = kept.oldest(n_gone)
-        if len(times) <= FEW_ROWS and model.exchange_at_once(won, went, kept.bounds):
+        if len(times) <= FEW_ROWS and exchange_at_once(model, won, went, kept.bounds):
             return
 
         def change() -> None:
-            model.exchange(won, went)
+            exchange(model, won, went)
             kept.move(len(times), n_gone)
 
         uninterrupted(change)
@@ -363,14 +373,14 @@ class SlidingWindow(StreamFollower):
         """Count rows into the current generation, and into the model as they weigh there."""
         after = self._with_generations(generations, won)
         if len(after.closed) == len(generations.closed) and after.n_rows > generations.n_rows:
-            with following.model.reading_learned() as learned:
+            with reading_learned(following.model) as learned:
                 counts = learned.counts
             counts = counts.plus(counts.count_won(won._replace(weights=won.weights * NEWEST)))
         else:
             counts = after.total()
 
         def change() -> None:
-            following.model.replace_counts(counts)
+            replace_counts(following.model, counts)
             self._following = following._replace(memory=after)
 
         uninterrupted(change)
@@ -382,9 +392,9 @@ def _holding(model: CountingEstimator, counts: Counts) -> CountingEstimator:
     It cannot be released: a row changes which others are in the window.
     """
     windowed = model.like()
-    with windowed.reading_learned() as alike:
+    with reading_learned(windowed) as alike:
         learned = alike._replace(counts=counts)
-    return windowed.with_learned(windowed.never_released(learned) if isinstance(windowed, Releasing) else learned)
+    return with_learned(windowed, never_released(windowed, learned) if isinstance(windowed, Releasing) else learned)
 
 
 def _winners_of(block: Block, hasher: Hasher, n_jobs: int | None) -> Won:

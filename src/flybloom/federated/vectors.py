@@ -11,6 +11,7 @@ from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import align_columns, count_dtype, require_countable, unite, unknown_among
+from flybloom.estimators.access import learning, reading_learned, with_learned
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.exceptions import IncompatibleHashError
 
@@ -32,7 +33,7 @@ def untaught(model: FlyBloomClassifier, n_features: int) -> FlyBloomClassifier:
     """
     result = copy(model)
 
-    with result.learning(anew=False) as session:
+    with learning(result, anew=False) as session:
         if session.recipe.encoding.needs_rows:
             msg = (
                 f"The encoding {model.encoding!r} is fitted to rows, and every party has others. "
@@ -60,7 +61,7 @@ def counts_to_vector(model: FlyBloomClassifier, classes: Any) -> Array:
         The same length for every party.
     """
     agreed = _sorted(classes)
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         counts: Any = learned.counts
         unknown = unknown_among(counts.classes, agreed) if counts.classes.size else []
         if unknown:
@@ -91,7 +92,7 @@ def model_of_vector(model: FlyBloomClassifier, classes: Any, vector: Array) -> F
         The same as a model that learned all rows on one machine, bit for bit.
     """
     agreed = _sorted(classes)
-    with model.reading_learned() as learned:
+    with reading_learned(model) as learned:
         m, rho, unit = learned.counts.n_components, learned.counts.n_winners, learned.counts.unit
     rows, table = vector[: agreed.size].astype(np.int64), vector[agreed.size :].reshape(m, agreed.size)
     require_countable(rows)
@@ -101,7 +102,7 @@ def model_of_vector(model: FlyBloomClassifier, classes: Any, vector: Array) -> F
     is_met = rows > 0
     table = np.ascontiguousarray(table[:, is_met], count_dtype(rows))
     counts = ClassCounts(agreed[is_met], rows[is_met], table, rho, unit)
-    return copy(model).with_learned(learned._replace(counts=counts))
+    return with_learned(copy(model), learned._replace(counts=counts))
 
 
 def _sorted(classes: Any) -> Array:

@@ -24,6 +24,7 @@ from flybloom.cli.options import (
     require_target,
 )
 from flybloom.cli.reading import AS_FOUND, Reading
+from flybloom.estimators.access import n_rows_learned
 
 if TYPE_CHECKING:
     from flybloom.blocks import Blocks
@@ -66,7 +67,7 @@ def command(
     if receipt is not None:
         Receipt.between(before[0], snapshot(inside(learner)), forgotten_by(inside(learner))).save(receipt)
     left = forgotten_by(inside(learner))
-    result = {"model": facts.pop("model"), "rows_left": inside(learner).n_rows_learned(), "forgotten": left.extent}
+    result = {"model": facts.pop("model"), "rows_left": n_rows_learned(inside(learner)), "forgotten": left.extent}
     if left.steps:
         result["still_of_these_rows"] = ", ".join(left.steps)
     print_result({**result, **facts}, as_json=json)

@@ -9,6 +9,7 @@ import typer
 from flybloom.cli.console import print_result, print_table
 from flybloom.cli.models import inside, load_any
 from flybloom.cli.options import Json, Model
+from flybloom.estimators.access import n_rows_learned
 
 MAX_CLASSES = 30
 MAX_NAMES_WIDTH = 80
@@ -44,7 +45,7 @@ def command(model: Model, json: Json = False) -> None:
         used = hashes.memory_usage(MORE_ROWS)
         facts["bytes_in_memory"] = used["counts"] + used["connections"]
         facts["bytes_for_another_million_rows"] = used["more_rows"]
-        facts["rows"] = hashes.n_rows_learned()
+        facts["rows"] = n_rows_learned(hashes)
         facts["rows_in_the_file"] = 0 if hashes.sketch_ is None else hashes.sketch_.n_distinct
     if hasattr(hashes, "class_count_"):
         facts |= _classes(hashes)

@@ -216,7 +216,7 @@ def _checkpoint_left(folder: Path | None) -> Iterator[None]:
 def _like(path: Path, settings: dict[str, Any], given: set[str]) -> CountingEstimator:
     """Return a model that hashes as another one and has learned nothing; what is given replaces its settings."""
     model, _ = load_any(path)
-    if not hasattr(model, "learning"):
+    if not hasattr(model, "_learning"):
         msg = f"{path} is a {type(model).__name__}. Expected a model that learns, as `flybloom train` makes it."
         raise ModelFileError(msg)
     empty: CountingEstimator = model.like()

@@ -36,7 +36,7 @@ def progress(total: int | None = None) -> Iterator[Callable[[str, int], None]]:
     >>> model = flybloom.FlyBloomClassifier(1024, random_state=0)
     >>> with flybloom.progress(len(rows)) as on_progress:
     ...     _ = flybloom.train(model, (rows, rows[:, 0] > 0), "label", on_progress=on_progress)
-    >>> model.n_rows_learned()
+    >>> int(model.class_count_.sum())
     500
     """
     if not is_watched():
@@ -53,7 +53,8 @@ def progress(total: int | None = None) -> Iterator[Callable[[str, int], None]]:
 
         def render(self, task: Task) -> Text:
             """Return what is shown."""
-            speed = task.finished_speed or task.speed
+            speed = task.finished_speed or task.speed  # unknown after a single block
+            speed = speed or (task.completed / task.elapsed if task.elapsed else None)
             rate = f", {speed:,.0f} rows/s" if speed else ""
             return Text(f"{int(task.completed):,} rows{rate}")
 

@@ -13,6 +13,7 @@ from flybloom.blocks.source import BLOCK_ROWS
 from flybloom.core.block import Block
 from flybloom.core.learning import Learning
 from flybloom.core.sketch import Sketch
+from flybloom.estimators.access import learning, n_rows_learned, reading_learned, with_learned
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.estimators.learning.checkpoint import Checkpoint, identity_of
 from flybloom.exceptions import CheckpointError, SourceError
@@ -92,7 +93,7 @@ def train(
     if resume and checkpoint is None:
         msg = "There is nothing to resume without a checkpoint. Name its folder (checkpoint=..., --checkpoint)."
         raise CheckpointError(msg)
-    with model.learning(anew=not _is_empty(model)) as session:
+    with learning(model, anew=not _is_empty(model)) as session:
         saved = None
         if checkpoint is not None:
             identity = identity_of(model, session.learned, blocks, single_pass=single_pass)
@@ -127,7 +128,7 @@ class _Training:
             restored, self.n_done, schema = found
             if schema is not None:
                 self.blocks = self.blocks.with_schema(schema)
-            with restored.reading_learned() as learned:
+            with reading_learned(restored) as learned:
                 self.session.learned = learned
             if learned.origin is not None and self.is_anew:
                 self.sketch, self.session.recipe = learned.origin.sketch, learned.origin.recipe
@@ -214,7 +215,7 @@ class _Training:
         elif self.sketch is not None:
             session.attach(self.sketch, is_finished=is_finished)
         if self.saved is not None:
-            self.saved.save(clone(self.model).with_learned(session.learned), self.n_done, self.blocks.schema())
+            self.saved.save(with_learned(clone(self.model), session.learned), self.n_done, self.blocks.schema())
 
     def _refuse_nothing(self) -> NoReturn:
         """Refuse a source without rows."""
@@ -225,7 +226,7 @@ class _Training:
 
 def _is_empty(model: CountingEstimator) -> bool:
     """Return whether a model is ready to learn, but has learned no rows."""
-    return model.n_rows_learned() == 0
+    return n_rows_learned(model) == 0
 
 
 def _ignore(stage: str, n_rows: int) -> None:

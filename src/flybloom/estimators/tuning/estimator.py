@@ -29,6 +29,7 @@ from flybloom.core.model import Model
 from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class_weight, require_weights_for
 from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.core.readout.weight_table import MAX_LENGTH
+from flybloom.estimators.access import reading_learned, with_learned
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, missing_attribute
 from flybloom.estimators.classifier import BAYES, CLASSIFIER_PARAMETERS, FILTER, FlyBloomClassifier, resolved_readout
 from flybloom.estimators.deprecated import without_deprecated
@@ -567,7 +568,8 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
             temperature=fitted_temperature(found.novelty, rows.codes, rows.weights),
             random_state=seed,
             n_jobs=self.n_jobs,
-        ).with_learned(learned)
+        )
+        with_learned(model, learned)
         self._set_found(found, model)
 
     @property
@@ -676,7 +678,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         best: FlyBloomClassifier | None = self.__dict__.get("best_estimator_")
         if best is None:
             return None
-        with best.reading_learned() as learned:
+        with reading_learned(best) as learned:
             return learned.hasher
 
     def _report(self, n_done: int, n_settings: int) -> None:

@@ -1,0 +1,90 @@
+"""What the rest of the library does with estimators and users are not offered: to read and replace what was learned."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from flybloom._internal.typing import Array, Features
+    from flybloom.core.block import Block
+    from flybloom.core.counts.base import Counts, Won
+    from flybloom.core.learning import Learning
+    from flybloom.core.model import Model
+
+Estimator = TypeVar("Estimator")
+
+
+def reading_learned(estimator: Any) -> AbstractContextManager[Model]:
+    """Give what was learned, as one value that stays as it is until the end of the with block."""
+    reading: AbstractContextManager[Model] = estimator._reading_learned()
+    return reading
+
+
+def with_learned(estimator: Estimator, learned: Model) -> Estimator:
+    """Let an estimator hold what was learned elsewhere, and return it."""
+    estimator._with_learned(learned)  # type: ignore[attr-defined]
+    return estimator
+
+
+def learning(estimator: Any, *, anew: bool = False) -> AbstractContextManager[Learning]:
+    """Learn from rows that come in parts; the estimator takes all of it over at the end of the with block."""
+    session: AbstractContextManager[Learning] = estimator._learning(anew=anew)
+    return session
+
+
+def learn_rows(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None, *, anew: bool = False) -> Block:
+    """Learn rows, as `fit` and `partial_fit` do, and return them checked."""
+    block: Block = estimator._learn_rows(X, y, sample_weight, anew=anew)
+    return block
+
+
+def check_block(estimator: Any, learned: Model, X: Any, y: Any, sample_weight: Any = None) -> Block:
+    """Return rows that are hashed as those before, checked."""
+    block: Block = estimator._check_block(learned, X, y, sample_weight)
+    return block
+
+
+def scoring(estimator: Any, X: Any) -> AbstractContextManager[tuple[Features, Model]]:
+    """Give rows that are to be scored, checked, and what was learned, until the end of the with block."""
+    scored: AbstractContextManager[tuple[Features, Model]] = estimator._scoring(X)
+    return scored
+
+
+def exchange(estimator: Any, came: Won, went: Won) -> None:
+    """Count rows whose winners are known and take away others, both or neither."""
+    estimator._exchange(came, went)
+
+
+def exchange_at_once(estimator: Any, came: Won, went: Won, bounds: Array) -> bool:
+    """Do the same by one call of a kernel, and move the bounds of kept rows with it; return whether it was done."""
+    return bool(estimator._exchange_at_once(came, went, bounds))
+
+
+def replace_counts(estimator: Any, counts: Counts) -> None:
+    """Let an estimator hold other counts of rows that are hashed alike."""
+    estimator._replace_counts(counts)
+
+
+def with_fixed_hash(estimator: Any, learned: Model) -> Model:
+    """Return what was learned, with a hash and a calibration that further rows do not change."""
+    fixed: Model = estimator._with_fixed_hash(learned)
+    return fixed
+
+
+def never_released(estimator: Any, learned: Model) -> Model:
+    """Return what was learned with an account that allows no private release."""
+    closed: Model = estimator._never_released(learned)
+    return closed
+
+
+def n_rows_learned(estimator: Any) -> float | None:
+    """Return the number of rows that were learned, weights included; None before the first rows."""
+    n_rows: float | None = estimator._n_rows_learned()
+    return n_rows
+
+
+def leaving_out(estimator: Any, X: Any, y: Any) -> AbstractContextManager[Any]:
+    """Give learned rows of a model that is solved for, and what leaves single ones of them out of its equations."""
+    left_out: AbstractContextManager[Any] = estimator._leaving_out(X, y)
+    return left_out
