@@ -51,6 +51,8 @@ def page(results: dict[str, dict[str, object]]) -> str:
     lines = [
         "# How often forgetting is complete",
         "",
+        "What is promised: [forgetting](../forgetting.md).",
+        "",
         f"`benchmarks/forget_complete.py`, default settings: {TRIALS} times, 1, 10 or 100 random rows are forgotten.",
         f"Up to {MAX_ROWS} distinct rows a model is its rows, and forgetting is always complete. Beyond that it is",
         "complete where the encoder that the remaining sketch gives is the one in use; steps are those that differed.",
