@@ -90,7 +90,8 @@ def named(found: list[tuple[float, ...]]) -> dict[str, float]:
 def page(found: dict[str, dict[str, float]]) -> str:
     """Return the page."""
     lines = [
-        "# Sets and intervals", "", "How it is used: [sets and intervals](../intervals.md). Written by `benchmarks/intervals.py --table`: 90 % are asked for.", "",
+        "# Sets and intervals", "", "How it is used: [sets and intervals](../intervals.md).",
+        "Written by `benchmarks/intervals.py --table`: 90 % are asked for.", "",
         "Sizes are labels in a set, or widths of intervals in deviations of the target; ten folds, beside",
         "split-conformal with the same model.", "",
         "| set | coverage | size | split: coverage | size | seconds |", "|---|---|---|---|---|---|",

