@@ -50,6 +50,11 @@ function drawConnections({ seed, version, nFeatures: d, nComponents: m, nConnect
   return { features, signs };
 }
 
+function roundHalfEven(value) {
+  const rounded = Math.round(value);
+  return rounded - value === 0.5 && rounded % 2 !== 0 ? rounded - 1 : rounded;
+}
+
 class FlyBloom {
   constructor(exported) {
     Object.assign(this, exported.sizes);
@@ -77,7 +82,13 @@ class FlyBloom {
     return order.slice(0, this.nWinners);
   }
 
-  weight(count) { return (1 - this.decay) ** count; }
+  // The weight of a component that won so often, (1 - decay)^n: a multiple of 2^-30 that falls more slowly from e^-16 on, as
+  // flybloom/core/readout/weight_table.py has it, so that classes still differ where powers have vanished.
+  weight(count) {
+    const exponent = count === 0 ? 0 : -count * Math.log(1 - this.decay);
+    const slow = 120 - roundHalfEven(Math.log(Math.min(Math.max(exponent, 16), 4096) / 16) / Math.LN2 * 15);
+    return (exponent < 16 ? roundHalfEven(Math.exp(-exponent) * 2 ** 30) : slow) / 2 ** 30;
+  }
 
   // How novel a row with these winners is to each class: the mean weight of its winners.
   novelty(winners) {
