@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
-from flybloom import FlyBloomClassifier, FlyBloomNovelty
+from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier, FlyRidgeRegressor
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from forgetting import after_forgetting
 
@@ -53,6 +53,22 @@ def test_other_scalings_and_features_are_told_in_numbers(digits):
         a.merge(b)
     with pytest.raises(IncompatibleHashError, match="n_features_in_"):
         small(n_connections=5).fit(X, y).merge(small(n_connections=5).fit(X[:, :9], y))
+
+
+@pytest.mark.parametrize("kind", [FlyBloomClassifier, FlyRidgeClassifier, FlyRidgeRegressor, FlyBloomNovelty])
+def test_models_learned_apart_without_any_argument_add_up(digits, kind, tmp_path):
+    """And forget completely: the file is that of a plain fit of the rows that remain."""
+    X, y = digits
+
+    def learned(rows):
+        return kind().fit(X[rows], *(() if kind is FlyBloomNovelty else (y[rows],)))
+
+    model = learned(slice(60)) + learned(slice(60, 120))
+    gone = (X[:30],) if kind is FlyBloomNovelty else (X[:30], y[:30])
+    assert model.forget(*gone).extent == "complete"
+    model.save(tmp_path / "apart.fly")
+    learned(slice(30, 120)).save(tmp_path / "plain.fly")
+    assert (tmp_path / "apart.fly").read_bytes() == (tmp_path / "plain.fly").read_bytes()
 
 
 def test_models_that_were_never_fitted_cannot_be_merged(digits):

@@ -148,9 +148,9 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         the mean of what winners say. Smaller is more confident; the paper's softmax has 1, which is nearly flat. It may
         be changed after fit.
 
-    random_state : int, RandomState instance or None, default=None
-        Seed of the connections, and of the choice between classes that tie. An int is used as it is and makes the model
-        reproducible on every machine.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the connections, and of the choice between classes that tie. Models with the same seed add up, and are
+        the same on every machine. None draws a seed for each fit.
 
     n_jobs : int or None, default=None
         Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
@@ -257,7 +257,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         encoding: Any = "auto",
         weight_unit: WantedUnit = "auto",
         temperature: float = 0.1,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
         **deprecated: Any,
     ) -> None:

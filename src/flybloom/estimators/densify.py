@@ -36,8 +36,8 @@ class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    random_state : int, RandomState instance or None, default=None
-        Seed of the signs. An int is used as it is and makes the result reproducible on every machine.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the signs. An int makes the result reproducible on every machine; None draws a seed for each fit.
 
     n_jobs : int or None, default=None
         Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
@@ -96,7 +96,7 @@ class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         "n_jobs": [Integral, None],
     }
 
-    def __init__(self, *, random_state: Any = None, n_jobs: int | None = None) -> None:
+    def __init__(self, *, random_state: Any = 0, n_jobs: int | None = None) -> None:
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -67,8 +67,9 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
 
         Missing values (NaN) that "auto" does not fill from other columns add nothing to a sum.
 
-    random_state : int, RandomState instance or None, default=None
-        Seed of the connections. An int is used as it is and makes the hash reproducible on every machine.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the connections. Models with the same seed add up, and are the same on every machine. None draws a seed
+        for each fit.
 
     n_jobs : int or None, default=None
         Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
@@ -151,7 +152,7 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         n_winners: Size = "auto",
         signed: bool = True,
         encoding: Any = "auto",
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
         **deprecated: Any,
     ) -> None:

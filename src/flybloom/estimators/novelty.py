@@ -120,8 +120,9 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
 
         With `partial_fit` the first rows fix it, see `warm_up`. Missing values (NaN) add nothing to a sum.
 
-    random_state : int, RandomState instance or None, default=None
-        Seed of the connections. An int is used as it is and makes the filter reproducible on every machine.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the connections. Models with the same seed add up, and are the same on every machine. None draws a seed
+        for each fit.
 
     n_jobs : int or None, default=None
         Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
@@ -208,7 +209,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         bias_columns: float = 1.0,
         signed: bool = True,
         encoding: Any = "auto",
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
         **deprecated: Any,
     ) -> None:

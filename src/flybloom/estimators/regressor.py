@@ -60,8 +60,9 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
         How far targets are spread: they are rounded to about a millionth of it. If "auto", that follows from a sample
         of the first rows. Models that learned apart add up if they have the same one.
 
-    random_state : int, RandomState instance or None, default=None
-        Seed of the connections. An int is used as it is and makes the counts reproducible on every machine.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the connections. Models with the same seed add up, and are the same on every machine. None draws a seed
+        for each fit.
 
     n_jobs : int or None, default=None
         Number of threads. None means 1, -1 all processors. No count depends on it.
@@ -132,7 +133,7 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
         encoding: Any = "auto",
         weight_unit: WantedUnit = "auto",
         target_scale: float | Literal["auto"] = "auto",
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components

@@ -107,8 +107,9 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
 
         Models add up if they have the same one; ``weight_unit_`` says which.
 
-    random_state : int, RandomState instance or None, default=None
-        Seed of the connections. An int is used as it is and makes the counts reproducible on every machine.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the connections. Models with the same seed add up, and are the same on every machine. None draws a seed
+        for each fit.
 
     n_jobs : int or None, default=None
         Number of threads. None means 1, -1 all processors. No count depends on it.
@@ -193,7 +194,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         signed: bool = True,
         encoding: Any = "auto",
         weight_unit: WantedUnit = "auto",
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
         **deprecated: Any,
     ) -> None:

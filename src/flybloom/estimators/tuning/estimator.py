@@ -132,8 +132,8 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         Bytes that a fit may need; see `estimate_memory`. None is what the machine has available. A fit that would need
         more is refused before it starts.
 
-    random_state : int, RandomState instance or None, default=None
-        Seed of the connections, and of the choice between classes that tie.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the connections, and of the choice between classes that tie. None draws a seed for each fit.
 
     n_jobs : int or None, default=None
         Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
@@ -256,7 +256,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         encoding: Any = "auto",
         max_seconds: float | None = None,
         max_memory: int | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
         **deprecated: Any,
