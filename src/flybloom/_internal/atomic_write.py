@@ -32,30 +32,9 @@ KINDS = {
 
 
 def atomic_write(path: AnyPath, content: Content) -> None:
-    """Write a file so that a crash at any moment leaves the old one or the new one.
+    """Write bytes, text or what a function writes to an open file; after a crash it is the old file or the new one.
 
-    Parameters
-    ----------
-    path : path-like
-        The file; of a symbolic link, what it points to is replaced. Its folder must be there.
-    content : bytes-like, str or callable
-        What to write; text as UTF-8. A callable is given the open binary file.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written, see `check_writable`; nothing has been changed then, nor if `content` raises.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from flybloom._internal.atomic_write import atomic_write
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     atomic_write(Path(folder, "a.txt"), "one")
-    ...     atomic_write(Path(folder, "a.txt"), lambda file: file.write(b"two"))
-    ...     Path(folder, "a.txt").read_text()
-    'two'
+    Of a symbolic link, what it points to is replaced. Nothing has changed after an error.
     """
     check_writable(path)
     target = _target(path)
@@ -77,30 +56,7 @@ def atomic_write(path: AnyPath, content: Content) -> None:
 
 
 def check_writable(path: AnyPath, inputs: Iterable[AnyPath] = ()) -> None:
-    """Refuse a path that `atomic_write` could not write; call it before any work is done for that file.
-
-    Parameters
-    ----------
-    path : path-like
-        The file to be written.
-    inputs : iterable of path-like, default=()
-        Files that are read for it, which it must not be one of.
-
-    Raises
-    ------
-    OSError
-        If there is no such folder, no permission, or the path is a folder, a device, a FIFO or a socket.
-    ValueError
-        If it is one of the inputs.
-
-    Examples
-    --------
-    >>> from flybloom._internal.atomic_write import check_writable
-    >>> check_writable("no/such/folder/model.fly")
-    Traceback (most recent call last):
-    ...
-    FileNotFoundError: Cannot write no/such/folder/model.fly: there is no folder no/such/folder. Make it first, ...
-    """
+    """Refuse a path that `atomic_write` could not write, or that is also read; to be called before any work is done."""
     target, named = _target(path), os.fspath(path)
     folder = os.path.dirname(named) or "."  # noqa: PTH120 - as the user wrote it
     found = _stat(target)
@@ -132,13 +88,7 @@ def check_writable(path: AnyPath, inputs: Iterable[AnyPath] = ()) -> None:
 
 
 def remove_leftovers(path: AnyPath) -> None:
-    """Remove what writers that were killed left beside a file; nobody may be writing it now.
-
-    Parameters
-    ----------
-    path : path-like
-        The file that `atomic_write` was called with. It stays as it is, and need not be there.
-    """
+    """Remove what writers that were killed left beside a file; nobody may be writing it now."""
     target = _target(path)
     prefix = _prefix(target.name)
     with suppress(FileNotFoundError):

@@ -22,13 +22,7 @@ _PASSING_ON = _passing_on()
 
 
 def user_level() -> int:
-    """Return the `stacklevel` with which the caller of this function warns about the line of a user.
-
-    Returns
-    -------
-    int
-        How many calls away the first file outside of flybloom and scikit-learn is; the outermost where there is none.
-    """
+    """Return the `stacklevel` with which the caller warns about the first line outside of flybloom and scikit-learn."""
     own = inspect.currentframe()
     frame, level = own.f_back if own is not None else None, 1
     while frame is not None and frame.f_back is not None and frame.f_code.co_filename.startswith(_PASSING_ON):

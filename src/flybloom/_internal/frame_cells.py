@@ -33,10 +33,10 @@ class FrameColumn(NamedTuple):
             raise ValueError(msg)  # noqa: TRY004 - of its type it is what it is
         return found or CATEGORY
 
-    def numbers(self, kind: str) -> Array:
-        """Return the cells as float64 of a kind; NaN where they are missing."""
+    def numbers(self, kind: str, dtype: Any = np.float64) -> Array:
+        """Return the cells as numbers of a kind, NaN where they are missing; in a type where the column is numbers."""
         if self.declared == kind == NUMBER:
-            return _floats(self.values)
+            return _plain(self.values, dtype)
         if self.declared == SPAN and kind == NUMBER:
             return seconds_of(_times(self.values))
         if self.declared == kind == DATE:
@@ -51,6 +51,10 @@ class FrameColumn(NamedTuple):
             )
             raise ValueError(msg)
         return np.append(numbers, np.nan)[codes]
+
+    def array(self) -> Array:
+        """Return the cells as they are."""
+        return np.asarray(self.values.to_numpy())
 
     def _distinct(self) -> tuple[list[Any], Array]:
         """Return different values, and which of them each cell has."""
@@ -88,11 +92,11 @@ def table_numbers(columns: Sequence[FrameColumn], kinds: Sequence[str]) -> Array
     return np.column_stack(numbers)
 
 
-def _floats(values: Any) -> Array:
+def _plain(values: Any, dtype: Any) -> Array:
     """Return a column that is declared to hold numbers, or bools."""
-    if hasattr(values, "iloc"):
-        return np.asarray(values.to_numpy(np.float64, na_value=np.nan))
-    return np.asarray(values.to_numpy(), np.float64)
+    if hasattr(values, "iloc") and np.dtype(dtype).kind == "f":
+        return np.asarray(values.to_numpy(dtype, na_value=np.nan))
+    return np.asarray(values.to_numpy(), dtype)
 
 
 def _times(values: Any) -> Array:

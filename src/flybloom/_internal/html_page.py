@@ -19,24 +19,7 @@ DARK = {
 
 
 def render_page(package: str, extra: str, context: dict[str, Any], filters: Iterable[Callable[..., str]] = ()) -> str:
-    """Return the page that ``page.html.jinja`` of a package makes.
-
-    Parameters
-    ----------
-    package : str
-        Where the template is. It extends ``base``, whose blocks are ``title``, ``style`` and ``content``.
-    extra : str
-        The extra of flybloom that brings jinja2, for whoever has not installed it.
-    context : dict
-        What the template shows.
-    filters : iterable of functions, default=()
-        What it uses as filters, by their names.
-
-    Returns
-    -------
-    str
-        The page, HTML.
-    """
+    """Return the page that ``page.html.jinja`` of a package, which extends ``base``, makes of what it shows."""
     require_extra("jinja2", extra, "The page")
     from jinja2 import DictLoader, Environment  # noqa: PLC0415 - an extra, so only here
 

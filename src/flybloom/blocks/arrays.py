@@ -15,7 +15,6 @@ from flybloom.blocks.labels import AS_GIVEN, TEXT, as_array, exact_labels, kind_
 from flybloom.blocks.options import ReadOptions
 from flybloom.blocks.parts import Part, Place, RawBlock
 from flybloom.blocks.schema import PartFacts, Schema
-from flybloom.blocks.sparse_rows import checked_csr
 from flybloom.exceptions import SourceError
 
 PIECE_ROWS = 2**17
@@ -141,3 +140,33 @@ def refuse_columns(options: ReadOptions, name: str, *, ids: bool = True) -> None
     if options.features is not None or options.exclude or (ids and options.id_column is not None):
         msg = f"{name}: its columns have no names, so none can be chosen by name. Leave out the names."
         raise SourceError(msg)
+
+
+def checked_csr(X: Any, where: str, *, takes_all: bool = False) -> Any:
+    """Return sparse rows as CSR, after a look at every index: kernels would read out of bounds by a wrong one."""
+    if len(X.shape) != 2:  # noqa: PLR2004
+        msg = f"{where}: sparse values of shape {X.shape}. Expected rows and columns."
+        raise SourceError(msg)
+    try:
+        if X.format in ("csr", "csc", "bsr"):
+            X.check_format(full_check=True)
+        elif isinstance(X, sparse.coo_matrix | sparse.coo_array):
+            for indices, size in zip((X.row, X.col), X.shape, strict=True):
+                _require_within(indices, size)
+        X = sparse.csr_array(X) if isinstance(X, sparse.sparray) else sparse.csr_matrix(X)
+    except (ValueError, IndexError) as error:
+        msg = f"{where}: the sparse rows are damaged ({error}). Expected indices below {X.shape[1]}. Rebuild them."
+        raise SourceError(msg) from error
+    if not takes_all and X.dtype.kind == "f" and np.isinf(X.data).any():
+        msg = (
+            f"{where}: {int(np.isinf(X.data).sum())} values are infinite. Make them missing (NaN), or drop these rows."
+        )
+        raise SourceError(msg)
+    return X
+
+
+def _require_within(indices: Any, size: int) -> None:
+    """Refuse indices outside of a size."""
+    if indices.size and not 0 <= indices.min() <= indices.max() < size:
+        msg = f"an index is {int(indices.max() if indices.max() >= size else indices.min())}, the size is {size}"
+        raise ValueError(msg)

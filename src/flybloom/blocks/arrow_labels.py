@@ -9,10 +9,9 @@ import numpy as np
 
 from flybloom._internal.cells import FALSE, MISSING, TRUE
 from flybloom._internal.typing import Array
-from flybloom.blocks.columns import plain_column
 from flybloom.blocks.labels import TEXT, UNKNOWN, exact_labels
 from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import Place, shortened
+from flybloom.blocks.parts import Place, plain_column, shortened
 from flybloom.exceptions import SourceError
 
 # One spelling for each number, so that no two strings become one label; or, on request, all spellings. Of up to 15
@@ -45,20 +44,7 @@ def kind_of_type(type_: Any, options: ReadOptions, where: str) -> str:
 
 
 def kind_of_text(column: Any, *, is_strict: bool) -> str:
-    """Return the kind of labels that are written as text, from the first of them.
-
-    Parameters
-    ----------
-    column : Arrow array of strings
-        Some labels.
-    is_strict : bool
-        Whether numbers are numbers only if each has one spelling: not with leading zeros, nor with a plus.
-
-    Returns
-    -------
-    str
-        A kind; "unknown" if there are only empty strings.
-    """
+    """Return the kind of labels written as text, from the first of them; strict: each number has one spelling."""
     import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
     distinct = set(pc.unique(pc.utf8_trim_whitespace(column)).to_pylist())

@@ -8,7 +8,7 @@ from typing import Any
 
 from flybloom.blocks.options import BLOCK_ROWS, ReadOptions
 from flybloom.blocks.parts import Part
-from flybloom.blocks.table_part import Batch, TablePart
+from flybloom.blocks.tables import TablePart
 from flybloom.exceptions import SourceError, require_extra
 
 READ_AHEAD = 1  # batches and files; more would only take memory
@@ -30,12 +30,11 @@ class ArrowStream(TablePart):
             self._begun = self._reader()
         return self._begun.schema
 
-    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:  # noqa: ARG002
+    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:  # noqa: ARG002
         """Yield batches as they come."""
         reader, self._begun = self._begun if self._begun is not None else self._reader(), None
         self._is_read = True
-        for batch in reader:
-            yield Batch(batch)
+        yield from reader
 
     def _reader(self) -> Any:
         """Return a reader of all rows."""
@@ -76,15 +75,14 @@ class ArrowDataset(TablePart):
         """Return its schema."""
         return self.dataset.schema
 
-    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
+    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:
         """Yield batches, file by file."""
-        for batch in self.dataset.to_batches(
+        yield from self.dataset.to_batches(
             columns=columns,
             batch_size=options.block_rows,
             batch_readahead=READ_AHEAD,
             fragment_readahead=READ_AHEAD,
-        ):
-            yield Batch(batch)
+        )
 
 
 class PolarsQuery(TablePart):
@@ -99,10 +97,10 @@ class PolarsQuery(TablePart):
         """Return the schema, without computing anything."""
         return self.frame.collect_schema().to_frame().to_arrow().schema
 
-    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
+    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:
         """Yield batches in the order of the rows."""
         for frame in self.frame.select(columns).collect_batches(chunk_size=options.block_rows, maintain_order=True):
-            yield Batch(frame.to_arrow())
+            yield frame.to_arrow()
 
 
 def stream_part(source: Any) -> Part | None:

@@ -19,15 +19,7 @@ END_BYTES = 64
 
 
 class ByteStream:
-    """A stream of bytes of which the beginning can be looked at; what pyarrow needs of a file, and no more.
-
-    Parameters
-    ----------
-    file : file-like
-        Where the bytes come from.
-    name : str
-        What errors call it.
-    """
+    """A stream of bytes of which the beginning can be looked at; what pyarrow needs of a file, and no more."""
 
     closed = False  # asked by pyarrow
 

@@ -16,13 +16,12 @@ import numpy as np
 from flybloom._internal.cells import NUMBER, Mixed, kind_of
 from flybloom.blocks.arrow_labels import kind_of_text
 from flybloom.blocks.byte_stream import PACKED, ByteStream, Recoded, file_errors, open_file
-from flybloom.blocks.columns import feature_columns, kinds_of
 from flybloom.blocks.csv_format import LOOK_BYTES, CsvFormat, last_record_end, numbers_of_text, open_csv
 from flybloom.blocks.labels import TEXT
 from flybloom.blocks.options import ReadOptions
 from flybloom.blocks.parts import PIECE_BYTES, FilePart, Part, shortened
 from flybloom.blocks.schema import PartFacts
-from flybloom.blocks.table_part import Batch, TablePart
+from flybloom.blocks.tables import TablePart, feature_columns, kinds_of
 from flybloom.blocks.text_encoding import UTF8
 from flybloom.exceptions import SourceError, require_extra
 
@@ -67,7 +66,7 @@ class CsvPart(TablePart):
             np.dtype(np.float64), len(names), tuple(names), labels, True, remarks=tuple(remarks), kinds=kinds
         )
 
-    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
+    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:
         """Yield batches of a few megabytes: numbers, and text that is dealt with later."""
         import pyarrow as pa  # noqa: PLC0415 - an extra
         from pyarrow import csv  # noqa: PLC0415
@@ -88,7 +87,7 @@ class CsvPart(TablePart):
                 with csv.open_csv(stream, read, _parse_options(format_), convert) as reader:
                     for batch in reader:
                         last = batch.slice(batch.num_rows - 1) if batch.num_rows else last
-                        yield Batch(numbers_of_text(batch, numbers, format_) if options.marks else batch)
+                        yield numbers_of_text(batch, numbers, format_) if options.marks else batch
                 _refuse_open_quote(last, stream.end, format_, self.name)
             except pa.ArrowInvalid as error:
                 if "Empty CSV file" not in str(error):
@@ -164,7 +163,7 @@ class StandardInput(CsvPart):
             self._opened = open_csv(sys.stdin.buffer, self.name, options, self.usual_delimiter)
         yield self._opened
 
-    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
+    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:
         """Yield batches of a few megabytes, once."""
         if self._is_read:
             msg = "standard input can be read only once. Save it to a file first."
@@ -188,19 +187,7 @@ class _Limited(io.RawIOBase):
 
 
 def record_ranges(path: Path, begin: int, delimiter: bytes, size: int = PIECE_BYTES) -> list[tuple[int, int]]:
-    """Return ranges of bytes, each of about a size and of whole records, from where the rows begin to the end.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    begin : int
-        Where the first record begins.
-    delimiter : bytes
-        What is between values.
-    size : int
-        In bytes; a longer record is a range of its own.
-    """
+    """Return ranges of bytes, each of about a size and of whole records, from where the rows begin to the end."""
     ranges, n_bytes = [], path.stat().st_size
     with path.open("rb") as file:
         while n_bytes - begin > size:

@@ -43,19 +43,7 @@ class CsvFormat:
 
 
 def open_csv(file: Any, name: str, options: ReadOptions, usual_delimiter: str) -> tuple[ByteStream, CsvFormat]:
-    """Return the text of a CSV file as UTF-8, header included, and how it is written.
-
-    Parameters
-    ----------
-    file : binary file
-        At its beginning.
-    name : str
-        What errors call it.
-    options : ReadOptions
-        What is known about it, and the columns that are wanted, by which delimiters are told apart.
-    usual_delimiter : str
-        What files of this name have.
-    """
+    """Return the text of a CSV file as UTF-8, header included, and how it is written."""
     stream = ByteStream(file, name)
     begin = stream.peek(LOOK_BYTES)
     encoding = options.file_encoding or guess_encoding(begin, name, is_whole=len(begin) < LOOK_BYTES)
@@ -202,22 +190,7 @@ def _whole_records(delimiter: bytes) -> re.Pattern[bytes]:
 
 
 def numbers_of_text(batch: Any, names: list[str], format_: CsvFormat) -> Any:
-    """Return a batch in which columns of text are numbers, so that rows are marked in place of refused.
-
-    Parameters
-    ----------
-    batch : Arrow record batch
-        Values as they are in the file.
-    names : list of str
-        Which of its columns are to be numbers.
-    format_ : CsvFormat
-        How numbers are written.
-
-    Returns
-    -------
-    Arrow record batch
-        The same numbers that a strict reader gives; missing where there is none, infinite where it is no number.
-    """
+    """Return a batch in which columns of text are the numbers of a strict reader; infinite where there is none."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
     import pyarrow.compute as pc  # noqa: PLC0415
 

@@ -13,12 +13,11 @@ from scipy import sparse
 
 from flybloom.blocks.array_files import NpyFile, NpzFile
 from flybloom.blocks.arrays import ArraySource, IteratorSource
-from flybloom.blocks.arrow_files import ArrowFile
+from flybloom.blocks.arrow_files import ArrowFile, ParquetFile
 from flybloom.blocks.arrow_streams import stream_part
 from flybloom.blocks.byte_stream import PACKED
 from flybloom.blocks.csv_files import CsvFile, StandardInput
 from flybloom.blocks.frames import frame_part
-from flybloom.blocks.parquet_files import ParquetFile
 from flybloom.blocks.parts import FilePart, Part
 from flybloom.blocks.svmlight import SvmlightFile
 from flybloom.exceptions import SourceError

@@ -3,65 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from flybloom._internal.cells import NUMBER
-from flybloom._internal.frame_cells import FrameColumn, table_columns, table_numbers
-from flybloom._internal.typing import Array
-from flybloom.blocks.arrays import PIECE_ROWS, label_kind
-from flybloom.blocks.arrow_labels import kind_of_type
-from flybloom.blocks.columns import feature_columns
+from flybloom._internal.frame_cells import FrameColumn, table_columns
+from flybloom.blocks.arrays import PIECE_ROWS, label_kind, labels_as
 from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import Part
-from flybloom.blocks.schema import PartFacts
-from flybloom.blocks.table_part import Batch, TablePart
-from flybloom.exceptions import SourceError, require_extra
+from flybloom.blocks.parts import Part, Place, RawBlock
+from flybloom.blocks.schema import PartFacts, Schema
+from flybloom.blocks.tables import TablePart, feature_columns
+from flybloom.exceptions import SourceError
 
 
-class ArrowTable(TablePart):
-    """A table or a record batch of Arrow."""
+class FramePart(Part):
+    """A frame; its slices are frames as well, and can be read apart."""
 
     def __init__(self, frame: Any, first_row: int = 0) -> None:
         self.frame = frame
         self.name = f"{type(frame).__module__.split('.')[0]} {type(frame).__name__}"
         self.first_row = first_row
 
-    def arrow_schema(self) -> Any:
-        """Return its schema."""
-        return self.frame.schema
-
-    def inspect(self, options: ReadOptions) -> PartFacts:
-        """Return what `fit` makes of the frame, which may look at all values of a column."""
-        facts = super().inspect(options)
-        return facts._replace(kinds=self.looked_at(facts.names or (), options))
-
-    def lacks_values(self, names: list[str]) -> bool:
-        """Return whether any column lacks one."""
-        return any(self.frame.column(name).null_count for name in names)
-
-    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:  # noqa: ARG002
-        """Yield all; it is cut by whoever reads it."""
-        yield Batch(self.frame, cells=cells_of(self.frame, options))
-
-    def looked_at(self, names: Sequence[str], options: ReadOptions) -> tuple[str | None, ...]:
-        """Return what features are: as the options say, otherwise as `fit` finds."""
+    def kinds(self, names: Sequence[str], options: ReadOptions) -> tuple[str, ...]:
+        """Return what features are: as the options say, otherwise as `fit` finds, from all of their values."""
         given, columns = dict(options.kinds), columns_by_name(self.frame)
-        try:
+        with self.errors():
             return tuple(given.get(name) or columns[name].kind() for name in names)
-        except ValueError as error:
-            msg = f"{self.name}: {error}"
-            raise SourceError(msg) from None
 
     def pieces(self, options: ReadOptions) -> Sequence[Part]:  # noqa: ARG002
         """Return slices."""
-        return [
-            type(self)(self.sliced(begin, PIECE_ROWS), self.first_row + begin)
-            for begin in range(0, len(self.frame), PIECE_ROWS)
-        ]
+        starts = range(0, len(self.frame), PIECE_ROWS)
+        return [type(self)(self.rows(begin, PIECE_ROWS), self.first_row + begin) for begin in starts]
 
-    def sliced(self, begin: int, n: int) -> Any:
+    def rows(self, begin: int, n: int) -> Any:
         """Return some rows."""
         return self.frame.slice(begin, n)
 
@@ -69,88 +45,90 @@ class ArrowTable(TablePart):
         """Return its length."""
         return len(self.frame)
 
+    @contextmanager
+    def errors(self, place: object = None) -> Iterator[None]:
+        """Let errors about values name the frame, or the rows."""
+        try:
+            yield
+        except SourceError:
+            raise
+        except (TypeError, ValueError) as error:
+            msg = f"{place or self.name}: {error}"
+            raise SourceError(msg) from error
 
-class PolarsFrame(ArrowTable):
-    """A frame of polars."""
+
+class ArrowTable(FramePart, TablePart):
+    """A table or a record batch of Arrow."""
 
     def arrow_schema(self) -> Any:
-        """Return what it is in Arrow."""
-        return self.frame.head(0).to_arrow().schema
+        """Return its schema."""
+        return self.frame.schema
 
     def inspect(self, options: ReadOptions) -> PartFacts:
-        """Return the type that `fit` makes of the frame."""
-        facts = super().inspect(options)
-        if set(facts.kinds or ()) != {NUMBER}:
-            return facts
-        names = list(facts.names or ())
-        numbers = self.frame.select(names)
-        dtype = _type_in_fit(numbers.head(0))
-        if dtype.kind != "f" and any(numbers.null_count().row(0)):
-            dtype = np.dtype(np.float64)
-        return facts._replace(dtype=dtype)
+        """Return what `fit` makes of the table, which looks at all text: it may be numbers or dates."""
+        facts = TablePart.inspect(self, options)
+        return facts._replace(kinds=self.kinds(facts.names or (), options))
 
     def lacks_values(self, names: list[str]) -> bool:
         """Return whether any column lacks one."""
-        return any(self.frame.select(names).null_count().row(0))
+        return any(self.frame.column(name).null_count for name in names)
 
-    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
-        """Yield slices, so that no more than a block is converted at a time."""
-        for begin in range(0, len(self.frame), options.block_rows):
-            some = self.frame.select(columns).slice(begin, options.block_rows)
-            yield Batch(some.to_arrow(), cells=cells_of(some, options))
+    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:  # noqa: ARG002
+        """Yield all; it is cut by whoever reads it."""
+        yield self.frame
 
 
-class PandasFrame(ArrowTable):
+class PandasFrame(FramePart):
     """A frame of pandas; names of columns are read as strings."""
 
     def inspect(self, options: ReadOptions) -> PartFacts:
-        """Return the type that `fit` makes of the frame; columns of objects are looked at when they are read."""
-        require_extra("pyarrow", "files")
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-
-        columns = self._columns
-        names, remarks = feature_columns(columns, options, self.name)
-        positions = [columns.index(name) for name in names]
-        kinds = self.looked_at(names, options)
-        labels = None
-        if options.target is not None:
-            column = self.frame.iloc[:, columns.index(options.target)]
-            if _holds_objects(column):
-                labels = label_kind(column.to_numpy(), options, self.name)
-            else:
-                labels = kind_of_type(pa.array(column.iloc[:0], from_pandas=True).type, options, self.name)
-        dtype = np.dtype(np.float64) if set(kinds) != {NUMBER} else _type_in_fit(self.frame.iloc[:0, positions])
+        """Return what `fit` makes of the frame."""
+        columns = columns_by_name(self.frame)
+        names, remarks = feature_columns([str(name) for name in self.frame.columns], options, self.name)
+        kinds = self.kinds(names, options)
+        labels = None if options.target is None else label_kind(columns[options.target].array(), options, self.name)
+        with self.errors():
+            dtype = self.type_in_fit(names) if set(kinds) == {NUMBER} else np.dtype(np.float64)
         return PartFacts(dtype, len(names), tuple(names), labels, remarks=tuple(remarks), kinds=kinds)
 
-    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Batch]:
+    def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
         """Yield slices, so that no more than a block is converted at a time."""
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-
-        positions = {name: self._columns.index(name) for name in columns}
-        labels = None
-        if options.target is not None and _holds_objects(self.frame.iloc[:, positions[options.target]]):
-            labels = self.frame.iloc[:, positions.pop(options.target)]  # Arrow might make floats of them
-        is_table = set(dict(options.kinds).values()) != {NUMBER}
-        for name in dict(options.kinds) if is_table else ():  # Arrow has no type for some columns of objects
-            positions.pop(name, None)
+        names = schema.names or ()
+        kinds = schema.kinds or (NUMBER,) * len(names)
         for begin in range(0, len(self.frame), options.block_rows):
-            rows = slice(begin, begin + options.block_rows)
-            arrays = [pa.array(self.frame.iloc[rows, at], from_pandas=True) for at in positions.values()]
-            cells = cells_of(self.frame.iloc[rows], options)
-            table = pa.Table.from_arrays(arrays, list(positions)) if arrays else _rows_only(len(self.frame.iloc[rows]))
-            yield Batch(table, None if labels is None else labels.iloc[rows].to_numpy(), cells)
+            columns = columns_by_name(self.rows(begin, options.block_rows))
+            n_rows = min(options.block_rows, len(self.frame) - begin)
+            place = Place(self.name, self.first_row + begin, n_rows)
+            X = np.empty((n_rows, len(names)), schema.dtype)
+            with self.errors(place):
+                for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
+                    X[:, j] = columns[name].numbers(kind, schema.dtype)
+            y = None if options.target is None else labels_as(columns[options.target].array(), options, schema, place)
+            yield RawBlock(X, y, None if options.id_column is None else columns[options.id_column].array())
 
-    def sliced(self, begin: int, n: int) -> Any:
+    def rows(self, begin: int, n: int) -> Any:
         """Return some rows."""
         return self.frame.iloc[begin : begin + n]
 
-    @property
-    def _columns(self) -> list[str]:
-        """Names of the columns."""
-        return list(map(str, self.frame.columns))
+    def type_in_fit(self, names: list[str]) -> np.dtype[Any]:
+        """Return the type that scikit-learn, and so `fit`, makes of numbers, such as float64 of nullable integers."""
+        columns = list(map(str, self.frame.columns))
+        return _checked_type(self.frame.iloc[:0, [columns.index(name) for name in names]])
 
 
-FRAMES = {
+class PolarsFrame(PandasFrame):
+    """A frame of polars."""
+
+    rows = FramePart.rows
+
+    def type_in_fit(self, names: list[str]) -> np.dtype[Any]:
+        """Return the type that `fit` makes of numbers: floats, where any is missing."""
+        numbers = self.frame.select(names)
+        dtype = _checked_type(numbers.head(0))
+        return dtype if dtype.kind == "f" or not any(numbers.null_count().row(0)) else np.dtype(np.float64)
+
+
+FRAMES: dict[tuple[str, str], type[PandasFrame | ArrowTable]] = {
     ("pandas", "DataFrame"): PandasFrame,
     ("polars", "DataFrame"): PolarsFrame,
     ("pyarrow", "Table"): ArrowTable,
@@ -172,31 +150,8 @@ def columns_by_name(frame: Any) -> dict[str, FrameColumn]:
     return {column.name: column for column in table_columns(frame) or []}
 
 
-def cells_of(frame: Any, options: ReadOptions) -> Array | None:
-    """Return features of a frame as `fit` has them; None where all are numbers, which Arrow converts."""
-    if not set(dict(options.kinds).values()) - {NUMBER}:
-        return None
-    columns = columns_by_name(frame)
-    try:
-        return table_numbers([columns[name] for name, _ in options.kinds], [kind for _, kind in options.kinds])
-    except ValueError as error:
-        raise SourceError(str(error)) from None
-
-
-def _rows_only(n: int) -> Any:
-    """Return a table of Arrow with so many rows, and nothing in them."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
-    return pa.table({"": pa.nulls(n)})
-
-
-def _holds_objects(column: Any) -> bool:
-    """Return whether a column of pandas holds Python objects."""
-    return getattr(column.dtype, "kind", "") == "O" and isinstance(column.dtype, np.dtype)
-
-
-def _type_in_fit(empty: Any) -> np.dtype[Any]:
-    """Return the type that scikit-learn, and so `fit`, makes of a frame, such as float64 of nullable integers."""
+def _checked_type(empty: Any) -> np.dtype[Any]:
+    """Return the type that scikit-learn makes of a frame."""
     from sklearn.utils import check_array  # noqa: PLC0415 - heavy
 
     dtype: np.dtype[Any] = check_array(empty, ensure_min_samples=0).dtype

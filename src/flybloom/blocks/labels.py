@@ -50,20 +50,7 @@ def united_kind(facts: Iterable[LabelFact]) -> str:
 
 
 def kind_of(labels: Array, what: str) -> str:
-    """Return the kind of labels in an array.
-
-    Parameters
-    ----------
-    labels : ndarray
-        Of any type; objects are looked at one by one.
-    what : str
-        What errors call them.
-
-    Returns
-    -------
-    str
-        A kind.
-    """
+    """Return the kind of labels in an array."""
     if labels.dtype.kind in "UT":
         return TEXT
     if labels.dtype.kind in "biu" or labels.dtype.name in FLOATS:
@@ -76,22 +63,7 @@ def kind_of(labels: Array, what: str) -> str:
 
 
 def exact_labels(labels: Array, kind: str, what: str) -> Array:
-    """Return labels as a kind of labels, each of them unchanged, or refuse.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n,)
-        The labels.
-    kind : str
-        What they shall be.
-    what : str
-        What errors call them.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Strings that are objects stay objects.
-    """
+    """Return labels as a kind of labels, each of them unchanged, or refuse."""
     _refuse_missing(labels, what)
     found = kind_of(labels, what)
     if kind == AS_GIVEN or found == UNKNOWN:

@@ -21,6 +21,16 @@ def shortened(text: str) -> str:
     return line if len(line) <= MAX_QUOTED else f"{line[:MAX_QUOTED]}..."
 
 
+def plain_column(column: Any) -> Any:
+    """Return a column as one array of Arrow without dictionary, text in a type that all functions of Arrow know."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_dictionary(column.type):
+        return plain_column(column.dictionary).take(column.indices)
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
+
+
 class RawBlock(NamedTuple):
     """A few rows as they were read."""
 

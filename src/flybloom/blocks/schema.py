@@ -77,22 +77,7 @@ class Schema:
 def united_schema(
     found: Iterable[tuple[str, PartFacts]], n_features: int | None, first_index: int | None = None
 ) -> Schema:
-    """Return what the rows of all parts are; parts that do not go together are refused.
-
-    Parameters
-    ----------
-    found : iterable of (str, PartFacts)
-        The name of each part, and what it says.
-    n_features : int or None
-        How many features sparse rows shall have; None for as many as the largest index says.
-    first_index : int or None
-        The index of their first feature; None for 1, unless there is an index 0.
-
-    Returns
-    -------
-    Schema
-        The type that holds the values of all parts, so that rows do not depend on which part was read first.
-    """
+    """Return what the rows of all parts are; parts that do not go together are refused."""
     first: tuple[str, PartFacts] | None = None
     dtypes, labels, ranges = set(), [], []
     kinds: dict[str, tuple[str, str]] = {}

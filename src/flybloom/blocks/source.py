@@ -12,11 +12,11 @@ from scipy import sparse
 
 from flybloom._internal.typing import Array, Features
 from flybloom._internal.validation import NamedRows
+from flybloom.blocks.arrays import checked_csr
 from flybloom.blocks.finder import parts_of
 from flybloom.blocks.options import BLOCK_ROWS, ReadOptions, names_of
 from flybloom.blocks.parts import Part, Place, RawBlock
 from flybloom.blocks.schema import Schema, united_schema
-from flybloom.blocks.sparse_rows import checked_csr
 from flybloom.exceptions import SourceError
 
 __all__ = ["BLOCK_ROWS", "Block", "Blocks", "read_blocks"]

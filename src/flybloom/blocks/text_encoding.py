@@ -15,22 +15,7 @@ KINDS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "Zstandard", b"PAR1": "Parque
 
 
 def guess_encoding(begin: bytes, name: str, *, is_whole: bool) -> str:
-    """Return the encoding of a text that begins with these bytes.
-
-    Parameters
-    ----------
-    begin : bytes
-        The first bytes of the file.
-    name : str
-        What errors call it.
-    is_whole : bool
-        Whether the file ends with them.
-
-    Returns
-    -------
-    str
-        By its mark, if there is one; UTF-8 if it is that so far; else the one that is most likely.
-    """
+    """Return the encoding of a text that begins with these bytes."""
     for mark, encoding in MARKS.items():
         if begin.startswith(mark):
             return encoding

@@ -27,17 +27,7 @@ SCORES = ("novelty", "decision_scores", "acceptance")  # the first method that a
 
 
 class Predictions:
-    """Makes a table of each block: identifiers, labels, and on request probabilities and scores.
-
-    Parameters
-    ----------
-    model : estimator
-        What predicts.
-    probabilities, scores : bool
-        Whether to add columns of these.
-    id_name : str or None
-        What the column of identifiers is called, if there is one.
-    """
+    """Makes a table of each block: identifiers, labels, and on request probabilities and scores."""
 
     def __init__(self, model: Any, *, probabilities: bool, scores: bool, id_name: str | None) -> None:
         self.model, self.id_name = model, id_name

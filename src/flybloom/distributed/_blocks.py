@@ -44,27 +44,7 @@ class LazyBlock:
 def tree_reduce(
     collections: Sequence[Any], work: Callable[..., T], context: Any, add: Callable[[list[T]], T], *, progress: bool
 ) -> T:
-    """Return what `work` makes of all blocks.
-
-    Parameters
-    ----------
-    collections : sequence of Dask arrays or dataframes
-        Cut into blocks alike; part i of a block is block number so and so of collection i.
-    work : callable
-        ``work(context, blocks)`` returns what a group of blocks amounts to. `blocks` is an iterator of functions that
-        return the parts of one block, each with the number of the block: ``(number, load)``.
-    context : object
-        What each worker needs to know; it is sent once to each worker.
-    add : callable
-        Adds up a list of results of `work`.
-    progress : bool
-        Whether to show Dask's progress on stderr.
-
-    Returns
-    -------
-    object
-        The sum over all groups, computed by the scheduler that is active.
-    """
+    """Return what `work` makes of all blocks."""
     shared = delayed(context, traverse=False)
     # keys of one family: a scheduler then keeps waiting groups to itself, and workers do not hold their lazy
     family = f"{work.__name__}-{uuid4().hex}"

@@ -21,42 +21,13 @@ from flybloom.estimators.counting import CountingEstimator
 
 
 def collections(blocks: Blocks) -> tuple[Any, Any]:
-    """Return rows and labels of a source as Dask collections, for `fit` and the other functions of this package.
-
-    Parameters
-    ----------
-    blocks : Blocks
-        What `read_blocks` returns, of files that all workers can read, or of data in memory, which then travels.
-
-    Returns
-    -------
-    rows : Dask dataframe or array of shape (n_samples, n_features)
-        A dataframe if the features have names. Its types are those of the blocks, so the model is the same, too.
-    labels : Dask series or array of shape (n_samples,), or None
-        Cut as the rows are. Their blocks are NumPy arrays of the type that the blocks have, also in a series: pandas
-        would make objects of strings. None if the source has no target.
-    """
+    """Return rows and labels of a source as Dask collections, for `fit` and the other functions of this package."""
     pieces = pieces_of(blocks)
     return _frames(blocks, pieces) if blocks.schema()["names"] is not None else _arrays(blocks, pieces)
 
 
 def fit_source(model: CountingEstimator, blocks: Blocks, *, progress: bool = False) -> CountingEstimator:
-    """Learn from a source; the model, and its file, are those of a single machine.
-
-    Parameters
-    ----------
-    model : estimator
-        What learns; it is fitted in place.
-    blocks : Blocks
-        What `read_blocks` returns.
-    progress : bool, default=False
-        Whether a bar is shown.
-
-    Returns
-    -------
-    estimator
-        The model itself.
-    """
+    """Learn from a source; the model, and its file, are those of a single machine."""
     from flybloom import distributed  # noqa: PLC0415 - which imports this module
 
     distributed.fit(model, *collections(blocks), progress=progress)

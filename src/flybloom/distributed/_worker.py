@@ -42,31 +42,7 @@ _warm: set[tuple[Any, ...]] = set()
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker needs to know.
-
-    Parameters
-    ----------
-    recipe : Recipe
-        How the model is made.
-    encoder : Encoder
-        The features, and the steps that are fitted already.
-    dtype : dtype
-        Type that the collection declares for its rows.
-    has_labels, has_weights : bool
-        What comes with the rows.
-    has_number_labels : bool
-        Whether the collection declares its labels to be numbers.
-    n_blocks : int
-        Number of blocks, for messages.
-    starts : dict or None
-        How many rows come before each block, where that matters.
-    n_met : int or None
-        How many rows there are in all, where that matters.
-    sketches : bool
-        Whether rows are sketched while they are counted.
-    learned : Model or None
-        How rows are hashed, and counts to add to; None to sketch alone.
-    """
+    """What a worker needs to know."""
 
     recipe: Recipe
     encoder: Encoder

@@ -10,19 +10,7 @@ from flybloom.plots._axes import grid_of_axes, plain
 
 
 class _Panels:
-    """Values of features in panels of their own: images, or bars of the largest values.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_panels, n_features)
-        What is drawn.
-    titles : array-like of shape (n_panels,)
-        What is written above each panel.
-    image_shape : tuple of int or None
-        Height and width, where rows are images.
-    feature_names : array-like of shape (n_features,) or None
-        Names of the features for bars; None numbers them.
-    """
+    """Values of features in panels of their own: images, or bars of the largest values."""
 
     axes_: list[Any]
     figure_: Any

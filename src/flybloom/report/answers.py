@@ -52,15 +52,7 @@ def as_array(X: Any) -> Array:
 
 
 class Confusion:
-    """How often each label was taken for which, without a table of all pairs of labels.
-
-    Parameters
-    ----------
-    truth, told : ndarray of shape (n,)
-        The true and the predicted label of each row, by their numbers.
-    n : int
-        How many labels there are.
-    """
+    """How often each label was taken for which, without a table of all pairs of labels."""
 
     def __init__(self, truth: Codes, told: Codes, n: int) -> None:
         self.n_tested, self.n_told = np.bincount(truth, minlength=n), np.bincount(told, minlength=n)

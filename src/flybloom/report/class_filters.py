@@ -17,13 +17,7 @@ VALUES_AT_ONCE = 2**23  # weights that are in memory at the same time
 
 
 class ClassFilters:
-    """The filters of a fitted classifier, never all of them at once.
-
-    Parameters
-    ----------
-    model : FlyBloomClassifier
-        The fitted classifier.
-    """
+    """The filters of a fitted classifier, never all of them at once."""
 
     kinds = ("filters", "familiarity")  # of similarity; the last one tells which pairs are hard
 

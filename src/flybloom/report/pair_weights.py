@@ -8,13 +8,7 @@ from flybloom._internal.typing import Array
 
 
 class PairWeights:
-    """The weights of a fitted classifier.
-
-    Parameters
-    ----------
-    model : FlyRidgeClassifier
-        The fitted classifier.
-    """
+    """The weights of a fitted classifier."""
 
     kinds = ("scores",)  # of similarity
 

@@ -1,22 +1,104 @@
-"""Which columns of a table are read, and what becomes of them; errors name the column."""
+"""Tables: batches of Arrow become blocks of rows, labels and identifiers; errors name the column."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from flybloom._internal.cells import CATEGORY, DATE, NUMBER, cells, is_missing, seconds_of
 from flybloom._internal.typing import Array
+from flybloom.blocks.arrow_labels import kind_of_type, labels_of
 from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import Place, shortened
-from flybloom.blocks.schema import PLURALS, Schema
-from flybloom.exceptions import SourceError
+from flybloom.blocks.parts import Part, Place, RawBlock, plain_column, shortened
+from flybloom.blocks.schema import PLURALS, PartFacts, Schema
+from flybloom.exceptions import SourceError, require_extra
 
 # as pandas writes the index of a frame: to CSV, to CSV that was read before, to Parquet
 INDEX_COLUMNS = ("", "Unnamed: 0", "__index_level_0__")
 MAX_LISTED = 10  # columns that an error lists
+
+
+class TablePart(Part):
+    """A part that is a table."""
+
+    @abstractmethod
+    def arrow_schema(self) -> Any:
+        """Return the names and types of its columns, as Arrow says it."""
+
+    @abstractmethod
+    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:
+        """Yield tables or record batches with these columns, perhaps more; the options say what all features are."""
+
+    def lacks_values(self, names: list[str]) -> bool:  # noqa: ARG002
+        """Return whether values of these columns may be missing, as far as that is cheap to know."""
+        return False
+
+    def inspect(self, options: ReadOptions) -> PartFacts:
+        """Return the common type of the columns, from their declarations."""
+        require_extra("pyarrow", "files")
+        with arrow_errors(self.name):
+            fields = self.arrow_schema()
+            columns = list(fields.names)
+        names, remarks = feature_columns(columns, options, self.name)
+        found = [declared(fields.field(name).type, name, self.name) for name in names]
+        dtype = np.result_type(*(column.dtype for column in found))
+        if dtype.kind != "f" and self.lacks_values(names):
+            dtype = np.dtype(np.float64)
+        kinds = kinds_of(names, [column.kind for column in found], options)
+        labels = None
+        if options.target is not None:
+            labels = kind_of_type(fields.field(options.target).type, options, self.name)
+        return PartFacts(dtype, len(names), tuple(names), labels, remarks=tuple(remarks), kinds=kinds)
+
+    def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
+        """Yield blocks in the order of the rows."""
+        require_extra("pyarrow", "files")
+        at, names = self.first_row, schema.names or ()
+        kinds = schema.kinds or (NUMBER,) * len(names)
+        options = replace(options, kinds=tuple(zip(names, kinds, strict=True)))
+        with arrow_errors(self.name):
+            for batch in self.batches(columns_to_read(options, schema), options):
+                for begin in range(0, batch.num_rows, options.block_rows):
+                    table = batch.slice(begin, options.block_rows)
+                    yield _raw_block(table, options, schema, Place(self.name, at, table.num_rows))
+                    at += table.num_rows
+
+
+def _raw_block(table: Any, options: ReadOptions, schema: Schema, place: Place) -> RawBlock:
+    """Return features, labels and identifiers of a batch."""
+    marks = np.zeros(table.num_rows, bool) if options.marks else None
+    X = feature_cells(table, schema, place, marks)
+    y = None
+    if options.target is not None and schema.labels is not None:
+        y = labels_of(table.column(options.target), schema.labels, options, place)
+    ids = None if options.id_column is None else identifiers(table.column(options.id_column))
+    return RawBlock(X, y, ids, marks)
+
+
+@contextmanager
+def arrow_errors(name: str) -> Iterator[None]:
+    """Let errors of Arrow name the file or the frame they come from."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    try:
+        yield
+    except (SourceError, pa.ArrowMemoryError, pa.ArrowCancelled):
+        raise
+    except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
+        msg = f"{name} cannot be read ({_sentence(error)}). Check that it is whole and of the kind that its name says."
+        raise SourceError(msg) from error
+
+
+def _sentence(error: BaseException) -> str:
+    """Return the first line of an error, without the full stop."""
+    text = str(error) or type(error).__name__
+    return text.splitlines()[0].rstrip(". ")
 
 
 def feature_columns(columns: list[str], options: ReadOptions, where: str) -> tuple[list[str], list[str]]:
@@ -105,16 +187,6 @@ def feature_cells(table: Any, schema: Schema, place: Place, marks: Array | None 
         kind = NUMBER if schema.kinds is None else schema.kinds[j]
         X[:, j] = _cells(table.column(name), name, kind, schema.dtype, place, marks)
     return X
-
-
-def plain_column(column: Any) -> Any:
-    """Return a column as one array of Arrow without dictionary, text in a type that all functions of Arrow know."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if pa.types.is_dictionary(column.type):
-        return plain_column(column.dictionary).take(column.indices)
-    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 
 def identifiers(column: Any) -> Array:
