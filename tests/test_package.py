@@ -61,7 +61,7 @@ def test_every_public_name_is_documented():
     """Classes, their methods and their properties, inherited ones too; parameters and attributes by name."""
     for name in flybloom.__all__:
         public = getattr(flybloom, name)
-        for parameter in set(inspect.signature(public).parameters) - {"deprecated"}:
+        for parameter in set(inspect.signature(public).parameters):
             assert f"\n    {parameter} : " in public.__doc__, (name, parameter)
         for method, value in members_of(public):
             assert value.__doc__, (name, method)

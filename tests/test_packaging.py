@@ -37,7 +37,7 @@ from flybloom import FlyBloomClassifier
 good = FlyBloomClassifier(64)
 FlyBloomClassifier(64, n_winners="many")  # arg-type
 FlyBloomClassifier(64, class_weight="equal")  # arg-type
-FlyBloomClassifier(64, scaling="robust")  # arg-type
+FlyBloomClassifier(64, scaling="robust")  # call-arg
 FlyBloomClassifier(64, 32)  # call-arg
 FlyBloomClassifier(64, winners=3)  # call-arg
 good.predict()  # call-arg

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from flybloom._internal.deprecated import OldNames
 from flybloom._internal.sklearn_compat import Interval, RealNotInt, StrOptions
 from flybloom._internal.typing import Array
 from flybloom.core.encoding.choice import Wanted, wanted_encoding
@@ -19,7 +20,7 @@ from flybloom.core.encoding.standardise import Standardise
 from flybloom.core.files import model_file
 from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.estimators.deprecated import DEPRECATED, without_deprecated
+from flybloom.estimators.deprecated import OLD_PARAMETERS
 
 MAX_REMEMBERED = 256  # settings that were checked and found right
 
@@ -69,13 +70,14 @@ def not_fitted(estimator: object) -> NotFittedError:
     )
 
 
-class FlyEstimator(BaseEstimator):  # type: ignore[misc]
+class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator that hashes rows.
 
     How it hashes is one value, a `Hasher`; the attributes that end in an underscore are read off it.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = HASH_PARAMETERS
+    _old_parameters = OLD_PARAMETERS
     _is_pickled_as_parts: ClassVar[bool] = True
     _has_labels: ClassVar[bool] = True  # whether an encoding may ask for labels
     _uses_labels: bool = True  # whether "auto" does
@@ -92,26 +94,6 @@ class FlyEstimator(BaseEstimator):  # type: ignore[misc]
     def _hasher(self) -> Hasher | None:
         """How rows are hashed; None before fit."""
         raise NotImplementedError
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters.
-
-        Parameters
-        ----------
-        params : dict
-            Their names and values, as keyword arguments.
-
-        Returns
-        -------
-        estimator
-            The estimator itself.
-        """
-        params.pop("deprecated", None)  # scikit-learn's checks pass the name of the dictionary
-        old = {name: params.pop(name) for name in DEPRECATED & set(params)}
-        if old:
-            params["encoding"] = without_deprecated(type(self).__name__, params.get("encoding", "auto"), old)
-        super().set_params(**params)
-        return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the model to a file, which `flybloom.load` reads.

@@ -32,7 +32,6 @@ from flybloom.core.readout.linear import FrozenReadout, LinearReadout
 from flybloom.estimators.base import HASH_PARAMETERS
 from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
-from flybloom.estimators.deprecated import without_deprecated
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.releasing import Releasing
 from flybloom.estimators.scores import FilterScores, Reading
@@ -259,7 +258,6 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         temperature: float = 0.1,
         random_state: Any = 0,
         n_jobs: int | None = None,
-        **deprecated: Any,
     ) -> None:
         self.n_components = n_components
         self.n_connections = n_connections
@@ -268,7 +266,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         self.readout = readout
         self.class_weight = class_weight
         self.signed = signed
-        self.encoding = without_deprecated(type(self).__name__, encoding, deprecated)
+        self.encoding = encoding
         self.weight_unit = weight_unit
         self.temperature = temperature
         self.random_state = random_state

@@ -18,7 +18,6 @@ from flybloom.core.hashing.sizes import Sizes
 from flybloom.core.recipe import Recipe
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import FlyEstimator
-from flybloom.estimators.deprecated import without_deprecated
 
 
 class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator):  # type: ignore[misc]
@@ -154,13 +153,12 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         encoding: Any = "auto",
         random_state: Any = 0,
         n_jobs: int | None = None,
-        **deprecated: Any,
     ) -> None:
         self.n_components = n_components
         self.n_connections = n_connections
         self.n_winners = n_winners
         self.signed = signed
-        self.encoding = without_deprecated(type(self).__name__, encoding, deprecated)
+        self.encoding = encoding
         self.random_state = random_state
         self.n_jobs = n_jobs
 

@@ -27,7 +27,6 @@ from flybloom.core.readout.weighted_quantile import weighted_quantile
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.counting import GIVEN, CountingEstimator, kept_value
-from flybloom.estimators.deprecated import without_deprecated
 
 AUTO_OFFSET = -0.5  # of filters: half of what wins is new
 AUTO, LEVERAGE, FILTER = "auto", "leverage", "filter"
@@ -211,7 +210,6 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         encoding: Any = "auto",
         random_state: Any = 0,
         n_jobs: int | None = None,
-        **deprecated: Any,
     ) -> None:
         self.n_components = n_components
         self.n_connections = n_connections
@@ -223,7 +221,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         self.contamination = contamination
         self.bias_columns = bias_columns
         self.signed = signed
-        self.encoding = without_deprecated(type(self).__name__, encoding, deprecated)
+        self.encoding = encoding
         self.random_state = random_state
         self.n_jobs = n_jobs
 

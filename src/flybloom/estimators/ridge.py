@@ -26,7 +26,6 @@ from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting import GIVEN, kept_value
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
-from flybloom.estimators.deprecated import without_deprecated
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.scores import LinearScores, Reading
 from flybloom.estimators.solved import SolvedEstimator
@@ -196,7 +195,6 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         weight_unit: WantedUnit = "auto",
         random_state: Any = 0,
         n_jobs: int | None = None,
-        **deprecated: Any,
     ) -> None:
         self.n_components = n_components
         self.n_connections = n_connections
@@ -204,7 +202,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         self.alpha = alpha
         self.class_weight = class_weight
         self.signed = signed
-        self.encoding = without_deprecated(type(self).__name__, encoding, deprecated)
+        self.encoding = encoding
         self.weight_unit = weight_unit
         self.random_state = random_state
         self.n_jobs = n_jobs

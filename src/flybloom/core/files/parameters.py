@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from flybloom._internal.deprecated import current_parameters
 from flybloom.core.counts.label_json import labels_from_json, labels_to_json
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.files.registry import estimator_of
 
 MAX_JOBS = 4096
-GONE = frozenset({"warm_up"})  # parameters of older files
-SCALINGS = {"none": "none", "center": "center", "standard": "standard+clip=inf"}  # as encodings say it now
 LATER = {"encoding": "auto", "weight_unit": "auto", "readout": "auto", "max_seconds": None}
 """Parameters that files do not mention where they are as usual, so that older versions read the file."""
 
@@ -38,11 +37,9 @@ def parameters_to_json(model: Any) -> dict[str, Any]:
 
 def estimator_from_json(kind: Any, stored: Any) -> Any:
     """Return an unfitted estimator of a kind with these parameters; ValueError where it cannot have them."""
-    names = set(signature(kind).parameters) - {"deprecated"}
+    names = set(signature(kind).parameters)
     if isinstance(stored, dict):
-        stored = {name: value for name, value in stored.items() if name not in GONE}
-        if scaling := (stored.pop("scaling", None) if "scaling" not in names else None):
-            stored["encoding"] = SCALINGS.get(scaling, scaling)
+        stored = current_parameters(kind, stored, warns=False)
         stored = {**{name: usual for name, usual in LATER.items() if name in names}, **stored}
     if isinstance(stored, dict) and "class_weight" in names:
         stored = {**stored, "class_weight": _class_weight(stored.get("class_weight"))}

@@ -32,7 +32,6 @@ from flybloom.core.readout.weight_table import MAX_LENGTH
 from flybloom.estimators.access import reading_learned, with_learned
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, missing_attribute
 from flybloom.estimators.classifier import BAYES, CLASSIFIER_PARAMETERS, FILTER, FlyBloomClassifier, resolved_readout
-from flybloom.estimators.deprecated import without_deprecated
 from flybloom.estimators.learned_page import ShowsInside
 from flybloom.estimators.scores import FilterScores, Reading
 from flybloom.estimators.tuning.grids import ALL_ENCODINGS, NAMES, as_list, candidates, with_ways
@@ -259,7 +258,6 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: bool = False,
-        **deprecated: Any,
     ) -> None:
         self.n_components = n_components
         self.n_connections = n_connections
@@ -270,7 +268,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         self.readout = readout
         self.class_weight = class_weight
         self.signed = signed
-        self.encoding = without_deprecated(type(self).__name__, encoding, deprecated)
+        self.encoding = encoding
         self.max_seconds = max_seconds
         self.max_memory = max_memory
         self.random_state = random_state

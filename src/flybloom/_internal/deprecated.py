@@ -1,0 +1,94 @@
+"""Old names of parameters and attributes: they work for one version, with a `FutureWarning`, and are seen nowhere."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from functools import partial, wraps
+from typing import Any, ClassVar, TypeVar
+
+from flybloom._internal.callers import user_level
+
+Kind = TypeVar("Kind", bound=type)
+Taken = Callable[[str, Any, dict[str, Any]], str]  # owner, value, other arguments (changed in place): what it warns
+
+REMOVED_IN = "0.4"
+
+
+def warn_deprecated(message: str) -> None:
+    """Warn the line of the user that something works for one version only."""
+    warnings.warn(f"{message} It will be removed in {REMOVED_IN}.", FutureWarning, stacklevel=user_level())
+
+
+def current_parameters(kind: Any, given: Mapping[str, Any], *, warns: bool = True) -> dict[str, Any]:
+    """Return keyword arguments of a class under the names that it has now."""
+    current = dict(given)
+    for old, new in getattr(kind, "_old_parameters", {}).items():
+        if old not in current:
+            continue
+        value = current.pop(old)
+        if callable(new):
+            message = new(kind.__name__, value, current)
+        elif new in current:
+            msg = f"{kind.__name__} takes {new} or {old}, not both. Leave out {old}, which is deprecated."
+            raise TypeError(msg)
+        else:
+            current[new] = value
+            message = f"{old}= of {kind.__name__} is deprecated. Use {new}= instead."
+        if warns and message:
+            warn_deprecated(message)
+    return current
+
+
+def accepts_old_parameters(kind: Kind) -> Kind:
+    """Let a class be made with the names in its `_old_parameters` as well; its signature does not show them."""
+    init: Any = kind.__init__  # type: ignore[misc]
+
+    @wraps(init)
+    def made(self: Any, *args: Any, **given: Any) -> None:
+        init(self, *args, **current_parameters(kind, given))
+
+    made.deprecated_original = init  # type: ignore[attr-defined] # where scikit-learn looks for parameters
+    kind.__init__ = made  # type: ignore[misc]
+    return kind
+
+
+class OldNames:
+    """An estimator that accepts old names.
+
+    `_old_parameters` says what became of a parameter: its new name, or what to do with its value. `_old_attributes`
+    does so for methods and attributes: the new name, or a pair of what to use instead and a function of the estimator.
+    """
+
+    _old_parameters: ClassVar[Mapping[str, str | Taken]] = {}
+    _old_attributes: ClassVar[Mapping[str, str | tuple[str, Callable[..., Any]]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let subclasses accept old names."""
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            accepts_old_parameters(cls)
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters.
+
+        Parameters
+        ----------
+        params : dict
+            Their names and values, as keyword arguments.
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+        """
+        return super().set_params(**current_parameters(type(self), params))  # type: ignore[misc]
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute by its old name; for others, raise again what `getattr` raised."""
+        new = None if name.startswith("__") else self._old_attributes.get(name)
+        if new is None:
+            return super().__getattribute__(name)
+        instead, function = (new, None) if isinstance(new, str) else new
+        warn_deprecated(f"{name} of {type(self).__name__} is deprecated. Use {instead} instead.")
+        return getattr(self, instead) if function is None else partial(function, self)
