@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from flybloom import BestWindow, FlyBloomClassifier, FlyRidgeClassifier, SlidingWindow
+from flybloom import AdaptiveWindow, FlyBloomClassifier, FlyRidgeClassifier, SlidingWindow
 from flybloom.evaluate import test_then_train
 from peers.machine import RESULTS, save
 from peers.streams import RIVER, STREAMS, answers, stream
@@ -46,10 +46,10 @@ class Live:
 
 
 ROW_BY_ROW: dict[str, Callable[[], Any]] = {
-    "flybloom, all rows": lambda: BestWindow(first(), [None]),
-    "flybloom, window of 1000": lambda: BestWindow(first(), [WINDOW]),
-    "flybloom, best window": lambda: BestWindow(first()),
-    "flybloom, best window, 4096 components": lambda: BestWindow(small()),
+    "flybloom, all rows": lambda: AdaptiveWindow(first(), [None]),
+    "flybloom, window of 1000": lambda: AdaptiveWindow(first(), [WINDOW]),
+    "flybloom, best window": lambda: AdaptiveWindow(first()),
+    "flybloom, best window, 4096 components": lambda: AdaptiveWindow(small()),
 }
 IN_BLOCKS: dict[str, Callable[[], Any]] = {
     "flybloom, half-life of 500": lambda: SlidingWindow(first(), half_life=WINDOW // 2),
@@ -58,7 +58,7 @@ IN_BLOCKS: dict[str, Callable[[], Any]] = {
 }
 LIVE: dict[str, Callable[[], Any]] = {
     "flybloom, all rows, live": lambda: Live(first()),
-    "flybloom, best window, live": lambda: Live(BestWindow(first())),
+    "flybloom, best window, live": lambda: Live(AdaptiveWindow(first())),
 }
 FLY = {**ROW_BY_ROW, **IN_BLOCKS, **LIVE}
 
@@ -134,7 +134,7 @@ def picture() -> None:
         X, y = stream(name)
         X, y = X[:DRAWN], y[:DRAWN]
         lengths = {"all rows": [None], "window of 1000": [WINDOW], "of 100": [100], "best of them": [100, WINDOW, None]}
-        models = {label: BestWindow(first(), n_rows) for label, n_rows in lengths.items()}
+        models = {label: AdaptiveWindow(first(), n_rows) for label, n_rows in lengths.items()}
         scores = {label: test_then_train(model, [(X, y)], block_rows=1) for label, model in models.items()}
         StreamDisplay.from_scores(scores, ax=ax)
         ax.set_title(name)

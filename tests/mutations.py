@@ -189,7 +189,7 @@ def sample_files(folder):
         flybloom.SlidingWindow(flybloom.FlyBloomClassifier(**sizes, encoding="none"), n_rows=20).fit(X, y),
         flybloom.SlidingWindow(flybloom.FlyRidgeClassifier(**sizes, encoding="none"), half_life=20).fit(X, y),
         flybloom.SlidingWindow(flybloom.FlyBloomClassifier(**sizes), seconds=20).partial_fit(X, y),
-        flybloom.BestWindow(flybloom.FlyBloomClassifier(**sizes, encoding="none"), (5, 20)).fit(X, y),
+        flybloom.AdaptiveWindow(flybloom.FlyBloomClassifier(**sizes, encoding="none"), (5, 20)).fit(X, y),
         flybloom.FlyBloomClassifier(**sizes, encoding="none").fit(X, np.array(["a", "bb", "ccc"])[y]),
         flybloom.FlyBloomClassifier(**sizes, encoding="center").fit(X, y == 1, sample_weight=np.full(60, 2**29)),
         flybloom.FlyHash(**sizes).fit(X),

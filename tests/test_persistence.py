@@ -140,7 +140,7 @@ def test_what_cannot_be_saved_is_refused(tmp_path):
 
     with pytest.raises(NotFittedError):
         small().save(tmp_path / "model.fly")
-    with pytest.raises(TypeError, match=r"Only BestWindow, FlyBloomClassifier, .* can be saved. Got Other instead"):
+    with pytest.raises(TypeError, match=r"Only AdaptiveWindow, FlyBloomClassifier, .* can be saved. Got Other instead"):
         Other().fit(np.eye(3)).save(tmp_path / "model.fly")
     assert not list(tmp_path.iterdir())
 

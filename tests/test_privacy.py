@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 import flybloom
-from flybloom import BestWindow, Encoding, FlyBloomClassifier, ReleasedClassifier, SlidingWindow
+from flybloom import AdaptiveWindow, Encoding, FlyBloomClassifier, ReleasedClassifier, SlidingWindow
 from flybloom.core.files.safetensors_file import read_file, write_file
 from flybloom.exceptions import IncompatibleHashError, ModelFileError, PrivacyError
 from laws.strategies import labelled_rows
@@ -256,7 +256,7 @@ def test_windows_that_were_saved_before_are_not_released_either(digits, tmp_path
 def test_models_of_rival_windows_are_not_released(digits):
     """Which one answers was chosen by rows, and each has rows that others drove out."""
     X, y = digits
-    windows = BestWindow(FlyBloomClassifier(64, encoding="none", random_state=0), (50, None)).fit(X[:300], y[:300])
+    windows = AdaptiveWindow(FlyBloomClassifier(64, encoding="none", random_state=0), (50, None)).fit(X[:300], y[:300])
     for model in (windows.model_, *windows.windows_.values()):
         with pytest.raises(PrivacyError, match="learned through a window"):
             model.release(1.0, classes=range(10))

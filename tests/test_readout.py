@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import flybloom
 import mutations
-from flybloom import BestWindow, FlyBloomClassifier, FlyBloomClassifierCV, SlidingWindow, predictor, report
+from flybloom import AdaptiveWindow, FlyBloomClassifier, FlyBloomClassifierCV, SlidingWindow, predictor, report
 from flybloom.cli.predictions import Predictions
 from flybloom.exceptions import ModelFileError
 from flybloom.export import to_onnx
@@ -188,8 +188,8 @@ def test_windows(texts, digits):
     plain = FlyBloomClassifier(256, readout="bayes", encoding="none", random_state=0).fit(X[200:500], y[200:500])
     assert_array_equal(windowed.fit(X[:500], y[:500]).decision_function(X), plain.decision_function(X))
     with pytest.raises(TypeError, match='readout="filter"'):
-        BestWindow(FlyBloomClassifier(readout="bayes")).fit(X, y)
-    rivals = BestWindow(FlyBloomClassifier(256, random_state=0), n_rows=[50, None]).fit(*texts)
+        AdaptiveWindow(FlyBloomClassifier(readout="bayes")).fit(X, y)
+    rivals = AdaptiveWindow(FlyBloomClassifier(256, random_state=0), n_rows=[50, None]).fit(*texts)
     assert rivals.predict(texts[0]).shape == (240,)
     assert rivals.model_.readout_ == "filter"
 

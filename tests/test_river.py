@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from flybloom import BestWindow, FlyBloomClassifier, FlyRidgeClassifier, SlidingWindow
+from flybloom import AdaptiveWindow, FlyBloomClassifier, FlyRidgeClassifier, SlidingWindow
 from flybloom.exceptions import NeverLearnedError
 
 river = pytest.importorskip("river")
@@ -33,7 +33,7 @@ def test_rivers_own_checks():
 
 
 @pytest.mark.parametrize("name", ["check_pickling", "check_learn_many_matches_learn_one", "check_emerging_features"])
-@pytest.mark.parametrize("window", [partial(SlidingWindow, n_rows=50), partial(BestWindow, n_rows=(50, None))])
+@pytest.mark.parametrize("window", [partial(SlidingWindow, n_rows=50), partial(AdaptiveWindow, n_rows=(50, None))])
 def test_rivers_checks_of_a_window(window, name):
     """Those that see a difference, each on its first stream."""
     model = FlyClassifier(window(FlyBloomClassifier(**SMALL)), warm_up=20)

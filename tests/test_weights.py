@@ -8,7 +8,7 @@ from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.utils.class_weight import compute_sample_weight
 
 import flybloom
-from flybloom import BestWindow, FlyBloomClassifier, FlyBloomClassifierCV, FlyRidgeClassifier, predictor
+from flybloom import AdaptiveWindow, FlyBloomClassifier, FlyBloomClassifierCV, FlyRidgeClassifier, predictor
 from flybloom.core.files.receipt import Receipt, verify
 from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
@@ -157,7 +157,7 @@ def test_what_needs_the_weight_of_a_single_row_is_refused(weighted):
     with pytest.raises(ValueError, match="Cannot release"):
         model.release(1.0, classes=range(10))
     with pytest.raises(ValueError, match="Cannot compare windows"):
-        BestWindow(small(encoding="none")).partial_fit(X, y, sample_weight=w)
+        AdaptiveWindow(small(encoding="none")).partial_fit(X, y, sample_weight=w)
 
 
 def test_other_readers_of_the_counts_agree(weighted, tmp_path):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from flybloom.blocks import read_blocks
     from flybloom.core.encoding.encoding import Encoding
     from flybloom.core.files.model_file import load
-    from flybloom.estimators.best_window import BestWindow
+    from flybloom.estimators.adaptive_window import AdaptiveWindow
     from flybloom.estimators.classifier import FlyBloomClassifier
     from flybloom.estimators.conformal import CrossConformal
     from flybloom.estimators.densify import Densify
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from flybloom.estimators.window import SlidingWindow
 
 __all__ = [
-    "BestWindow",
+    "AdaptiveWindow",
     "CrossConformal",
     "Densify",
     "Encoding",
@@ -55,7 +55,7 @@ __version__ = "0.2.0"
 
 # Imported when first asked for, so that `flybloom --help` need not wait for numba and scikit-learn.
 _MODULES = {
-    "BestWindow": "flybloom.estimators.best_window",
+    "AdaptiveWindow": "flybloom.estimators.adaptive_window",
     "CrossConformal": "flybloom.estimators.conformal",
     "Densify": "flybloom.estimators.densify",
     "Encoding": "flybloom.core.encoding.encoding",
@@ -77,11 +77,18 @@ _MODULES = {
     "train": "flybloom.estimators.learning.train",
 }
 
+_RENAMED = {"BestWindow": "AdaptiveWindow"}  # old names, which work through 0.3
+
 _moved.install()
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name from the module it lives in."""
+    if name in _RENAMED:
+        from flybloom._internal.deprecated import warn_deprecated  # noqa: PLC0415 - seldom needed
+
+        warn_deprecated(f"flybloom.{name} is deprecated. Use flybloom.{_RENAMED[name]} instead.")
+        return __getattr__(_RENAMED[name])
     if name not in _MODULES:
         msg = f"module 'flybloom' has no attribute {name!r}"
         raise AttributeError(msg)

@@ -35,8 +35,8 @@ class FlyClassifier(base.MiniBatchClassifier):
     Parameters
     ----------
     model
-        The model that learns, a `FlyBloomClassifier`, a `FlyRidgeClassifier`, or a `SlidingWindow` or `BestWindow` of
-        one; a clone of it does. Without it, a `FlyBloomClassifier` of 4096 components.
+        The model that learns, a `FlyBloomClassifier`, a `FlyRidgeClassifier`, or a `SlidingWindow` or `AdaptiveWindow`
+        of one; a clone of it does. Without it, a `FlyBloomClassifier` of 4096 components.
     warm_up
         How many rows are collected. One is enough for ``encoding="none"``.
     missing

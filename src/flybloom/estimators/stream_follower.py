@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
+from flybloom._internal.deprecated import OldNames
 from flybloom._internal.typing import Array
 from flybloom.core.block import Block, joined
 from flybloom.core.files import model_file
@@ -79,7 +80,7 @@ def _model_has(name: str) -> Callable[[Method], Method]:
     return checked
 
 
-class StreamFollower(ShowsInside, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Answers as the model inside does. A subclass learns, and says which model that is."""
 
     shown_inside = "model_"

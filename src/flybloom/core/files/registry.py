@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 Kind = TypeVar("Kind", bound=type)
 
 KINDS = {
-    "BestWindow": "flybloom.estimators.best_window",
+    "AdaptiveWindow": "flybloom.estimators.adaptive_window",
     "FlyBloomClassifier": "flybloom.estimators.classifier",
     "FlyBloomClassifierCV": "flybloom.estimators.tuning.estimator",
     "FlyBloomNovelty": "flybloom.estimators.novelty",
@@ -21,6 +21,8 @@ KINDS = {
     "SlidingWindow": "flybloom.estimators.window",
 }
 """Names in files, and the modules they are imported from when first needed."""
+
+RENAMED = {"BestWindow": "AdaptiveWindow"}  # what older files say
 
 _registered: dict[str, type] = {}
 
@@ -35,6 +37,7 @@ def estimator_of(name: Any) -> Any:
     """Return the estimator of a kind, or None if there is none of that name."""
     if not isinstance(name, str):
         return None
+    name = RENAMED.get(name, name)
     if name in _registered:
         return _registered[name]
     return getattr(import_module(KINDS[name]), name) if name in KINDS else None

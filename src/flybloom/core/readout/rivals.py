@@ -80,7 +80,7 @@ class Rivals(NamedTuple):
         if available is not None and needed > available:
             msg = (
                 f"Windows of {n_kept} rows, judged by {n_judged}, need {needed / 2**30:.3g} GiB, and "
-                f"{available / 2**30:.3g} GiB are available. Choose shorter windows, or fewer judged_rows."
+                f"{available / 2**30:.3g} GiB are available. Choose shorter windows, or fewer evaluation_window."
             )
             raise ValueError(msg)
         return cls(

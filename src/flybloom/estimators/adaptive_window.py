@@ -39,7 +39,7 @@ class _State(NamedTuple):
     early: Early = Early()
 
 
-class BestWindow(StreamFollower):
+class AdaptiveWindow(StreamFollower):
     """A classifier that follows a stream with windows of several lengths, and answers with the best of them.
 
     How long a window should be nobody knows before: a short one follows changes, a long one knows more. So several are
@@ -57,7 +57,7 @@ class BestWindow(StreamFollower):
     n_rows : sequence of int or None, default=(100, 1000, None)
         How many rows each window has, up to 2**20; None for all that ever came.
 
-    judged_rows : int, default=1000
+    evaluation_window : int, default=1000
         By how many rows, the last ones, windows are judged.
 
     Attributes
@@ -86,9 +86,9 @@ class BestWindow(StreamFollower):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from flybloom import BestWindow, FlyBloomClassifier
+    >>> from flybloom import AdaptiveWindow, FlyBloomClassifier
     >>> X, y = load_digits(return_X_y=True)
-    >>> window = BestWindow(FlyBloomClassifier(1024, encoding="none", random_state=0), n_rows=(100, None))
+    >>> window = AdaptiveWindow(FlyBloomClassifier(1024, encoding="none", random_state=0), n_rows=(100, None))
     >>> answers = window.partial_fit(X[:800], y[:800]).predict_then_learn(X[800:], y[800:])
     >>> bool((answers == y[800:]).mean() > 0.9), window.n_rows_
     (True, None)
@@ -97,16 +97,17 @@ class BestWindow(StreamFollower):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "model": [HasMethods(["partial_fit", "predict"])],
         "n_rows": ["array-like"],
-        "judged_rows": [Interval(Integral, 1, MOST_ROWS, closed="both")],
+        "evaluation_window": [Interval(Integral, 1, MOST_ROWS, closed="both")],
     }
+    _old_parameters: ClassVar = {"judged_rows": "evaluation_window"}
     _guard = SharedOnDemand[None]()  # one learner at a time; who looks never sees half a row
 
     def __init__(
-        self, model: Any, n_rows: tuple[int | None, ...] = (100, 1000, None), *, judged_rows: int = 1000
+        self, model: Any, n_rows: tuple[int | None, ...] = (100, 1000, None), *, evaluation_window: int = 1000
     ) -> None:
         self.model = model
         self.n_rows = n_rows
-        self.judged_rows = judged_rows
+        self.evaluation_window = evaluation_window
 
     @fit_context
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -123,7 +124,7 @@ class BestWindow(StreamFollower):
 
         Returns
         -------
-        BestWindow
+        AdaptiveWindow
             The estimator itself.
         """
         with self._guard.learning:
@@ -146,7 +147,7 @@ class BestWindow(StreamFollower):
 
         Returns
         -------
-        BestWindow
+        AdaptiveWindow
             The estimator itself.
         """
         with self._guard.learning:
@@ -266,7 +267,7 @@ class BestWindow(StreamFollower):
 
         Returns
         -------
-        BestWindow
+        AdaptiveWindow
             The estimator itself.
         """
         self._validate_params()
@@ -284,7 +285,7 @@ class BestWindow(StreamFollower):
             counts: Any = learned.counts
             sizes = learned.hasher.n_components, learned.hasher.n_winners
             kept = KeptWinners.from_parts(*sizes, facts.get("latest"), own)
-            rivals = Rivals.begin(self._limits(), *sizes, self.judged_rows)
+            rivals = Rivals.begin(self._limits(), *sizes, self.evaluation_window)
             latest = kept.oldest(len(kept))
             if latest.labels is None or not 0 < len(kept) <= len(rivals.kept) or not (latest.weights > 0).all():
                 msg = "it does not hold the latest rows"
@@ -327,14 +328,14 @@ class BestWindow(StreamFollower):
         is_right = all(n is None or (isinstance(n, Integral) and 0 < n <= MOST_ROWS) for n in lengths)
         if not lengths or not is_right or len({*lengths}) < len(lengths):
             msg = (
-                "The 'n_rows' parameter of BestWindow must hold different whole numbers above 0, or None for all rows. "
-                f"Got {self.n_rows!r} instead. At most {MOST_ROWS} rows are kept; SlidingWindow takes more."
+                "The 'n_rows' parameter of AdaptiveWindow must hold different whole numbers above 0, or None for all "
+                f"rows. Got {self.n_rows!r} instead. At most {MOST_ROWS} rows are kept; SlidingWindow takes more."
             )
             raise ValueError(msg)
         model = self.model
         if not isinstance(model, FlyBloomClassifier) or model.class_weight is not None or model.readout == "bayes":
             msg = (
-                'BestWindow needs a FlyBloomClassifier without class_weight, read by filters (readout="filter"). '
+                'AdaptiveWindow needs a FlyBloomClassifier without class_weight, read by filters (readout="filter"). '
                 f"Got {self.model!r} instead. Use SlidingWindow for other models."
             )
             raise TypeError(msg)
@@ -374,7 +375,7 @@ class BestWindow(StreamFollower):
             hasher = learned.hasher
             learned.counts.unit.require_whole("compare windows")
             model.readout = "filter" if model.readout_ != "filter" else model.readout  # windows are compared by filters
-            rivals = Rivals.begin(self._limits(), hasher.n_components, hasher.n_winners, self.judged_rows)
+            rivals = Rivals.begin(self._limits(), hasher.n_components, hasher.n_winners, self.evaluation_window)
         model, block = model.like(), block.weighted()
         for begin in range(0, len(block.weights), ROWS_AT_ONCE):
             rivals, _ = rivals.follow(_won(model, hasher, block, begin), model.decay, hasher.projection.seed)

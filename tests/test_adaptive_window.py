@@ -10,7 +10,9 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 import flybloom
-from flybloom import BestWindow, FlyBloomClassifier, FlyRidgeClassifier
+from flybloom import AdaptiveWindow, FlyBloomClassifier, FlyRidgeClassifier
+from flybloom.core.files.parameters import estimator_from_json, parameters_to_json
+from flybloom.core.files.registry import estimator_of
 from flybloom.core.readout import rivals
 from flybloom.estimators import stream_follower
 from flybloom.estimators.access import reading_learned
@@ -60,7 +62,7 @@ def test_answers_and_windows_are_those_of_single_rows(rows, decay):
     expected, models, best = by_hand(model, X, y, weights)
     assert len({*expected}) > 3
     for size in (1, 7, 159):
-        window = BestWindow(model, LENGTHS, judged_rows=JUDGED).partial_fit(X[:1], y[:1])
+        window = AdaptiveWindow(model, LENGTHS, evaluation_window=JUDGED).partial_fit(X[:1], y[:1])
         answers = []
         for at in range(1, 160, size):
             some = slice(at, at + size)
@@ -73,8 +75,27 @@ def test_answers_and_windows_are_those_of_single_rows(rows, decay):
         for n_rows, alone in zip(LENGTHS, models, strict=True):
             assert_same_state(window.windows_[n_rows], alone)
         assert_array_equal(window.predict(X), models[best].predict(X))
-    again = BestWindow(model, LENGTHS, judged_rows=JUDGED).fit(X, y, weights)
+    again = AdaptiveWindow(model, LENGTHS, evaluation_window=JUDGED).fit(X, y, weights)
     assert_same_state(again.model_, window.model_)
+
+
+def test_old_names_warn_and_work():
+    """The class, its parameter, and files that have both."""
+    with pytest.warns(FutureWarning, match="AdaptiveWindow"):
+        assert flybloom.BestWindow is AdaptiveWindow
+    with pytest.warns(FutureWarning, match="evaluation_window"):
+        model = AdaptiveWindow(FlyBloomClassifier(**SMALL, encoding="none"), judged_rows=20)
+    with pytest.warns(FutureWarning, match="evaluation_window"):
+        model.set_params(judged_rows=JUDGED)
+    assert model.evaluation_window == JUDGED
+    assert "judged_rows" not in model.get_params()
+    parameters = model.get_params(deep=False)
+    stored = {**parameters_to_json(model), "judged_rows": 7}
+    del stored["evaluation_window"]
+    again = estimator_from_json(estimator_of("BestWindow"), stored)
+    assert type(again) is AdaptiveWindow
+    assert again.evaluation_window == 7
+    assert set(again.get_params(deep=False)) == set(parameters)
 
 
 def test_one_window_is_chosen_after_the_other():
@@ -82,7 +103,7 @@ def test_one_window_is_chosen_after_the_other():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((900, 4)), np.zeros(900, int)
     y[:] = (X[:, 0] > 0) ^ ((np.arange(900) > 300) & (np.arange(900) < 600))
-    window = BestWindow(FlyBloomClassifier(256, encoding="none", random_state=0), (30, None), judged_rows=50)
+    window = AdaptiveWindow(FlyBloomClassifier(256, encoding="none", random_state=0), (30, None), evaluation_window=50)
     window.partial_fit(X[:1], y[:1])
     chosen, right = [], []
     for i in range(1, 900):
@@ -98,10 +119,10 @@ def test_one_window_is_chosen_after_the_other():
 def test_files_pickles_and_copies_follow_on(rows, n, tmp_path):
     """Before and after the hash is fixed; the original stays as it was."""
     X, y, _ = rows
-    window = BestWindow(FlyBloomClassifier(**SMALL), LENGTHS, judged_rows=JUDGED)
+    window = AdaptiveWindow(FlyBloomClassifier(**SMALL), LENGTHS, evaluation_window=JUDGED)
     window.partial_fit(X[:50], y[:50]).partial_fit(X[50:n], y[50:n])
     window.save(tmp_path / "w.fly")
-    again = [flybloom.load(tmp_path / "w.fly", BestWindow), pickle.loads(pickle.dumps(window)), copy(window)]  # noqa: S301
+    again = [flybloom.load(tmp_path / "w.fly", AdaptiveWindow), pickle.loads(pickle.dumps(window)), copy(window)]  # noqa: S301
     answers = window.predict_then_learn(X[n:], y[n:])
     for twin in again:
         assert_array_equal(twin.predict_then_learn(X[n:], y[n:]), answers)
@@ -116,7 +137,7 @@ def test_the_first_rows_fix_the_hash(rows, monkeypatch):
     X, y, _ = rows
     monkeypatch.setattr(stream_follower, "FIRST_ROWS", 100)
     model = FlyBloomClassifier(**SMALL)
-    at_once, one_by_one = (BestWindow(model, LENGTHS).partial_fit(X[:1], y[:1]) for _ in range(2))
+    at_once, one_by_one = (AdaptiveWindow(model, LENGTHS).partial_fit(X[:1], y[:1]) for _ in range(2))
     answers = at_once.predict_then_learn(X[1:], y[1:])
     for i in range(1, 260):
         assert one_by_one.predict(X[i : i + 1])[0] == answers[i - 1]
@@ -130,7 +151,7 @@ def test_the_first_rows_fix_the_hash(rows, monkeypatch):
 def test_streams_are_tested_at_once_as_row_by_row(rows):
     """`test_then_train` with blocks of one row asks for many at a time, and finds the same."""
     X, y, _ = rows
-    window = BestWindow(FlyBloomClassifier(**SMALL), LENGTHS, judged_rows=JUDGED)
+    window = AdaptiveWindow(FlyBloomClassifier(**SMALL), LENGTHS, evaluation_window=JUDGED)
 
     class OneByOne:
         """The same window, of which only `predict` and `partial_fit` are seen."""
@@ -148,7 +169,7 @@ def test_streams_are_tested_at_once_as_row_by_row(rows):
 def test_what_is_refused_changes_nothing(rows):
     """Rows, labels and parameters that are wrong."""
     X, y, _ = rows
-    window = BestWindow(FlyBloomClassifier(**SMALL, encoding="none"), LENGTHS).partial_fit(X[:90], y[:90])
+    window = AdaptiveWindow(FlyBloomClassifier(**SMALL, encoding="none"), LENGTHS).partial_fit(X[:90], y[:90])
     before = copy(window)
     for bad in ((X[:3, :2], y[:3]), (X[:3], y[:2]), (X[:3], [1, 2, 3]), (np.full((1, 4), np.inf), y[:1])):
         with pytest.raises(ValueError, match=r"."):
@@ -156,18 +177,18 @@ def test_what_is_refused_changes_nothing(rows):
     assert_array_equal(window.predict_then_learn(X[90:], y[90:]), before.predict_then_learn(X[90:], y[90:]))
     for wrong in ((), (3, 3), (0, None), (2.5,)):
         with pytest.raises(ValueError, match="n_rows"):
-            BestWindow(FlyBloomClassifier(), wrong).partial_fit(X, y)
+            AdaptiveWindow(FlyBloomClassifier(), wrong).partial_fit(X, y)
     for model in (FlyRidgeClassifier(), FlyBloomClassifier(class_weight="balanced")):
         with pytest.raises(TypeError, match="Use SlidingWindow"):
-            BestWindow(model).partial_fit(X, y)
+            AdaptiveWindow(model).partial_fit(X, y)
     with pytest.raises(NotFittedError, match="not fitted"):
-        BestWindow(FlyBloomClassifier()).predict_then_learn(X, y)
+        AdaptiveWindow(FlyBloomClassifier()).predict_then_learn(X, y)
 
 
 def test_a_file_whose_rows_are_not_those_of_its_model_is_refused(rows, tmp_path):
     """Forgetting by them would go wrong later."""
     X, y, _ = rows
-    window = BestWindow(FlyBloomClassifier(**SMALL, encoding="none"), (5, None)).partial_fit(X[:60], y[:60])
+    window = AdaptiveWindow(FlyBloomClassifier(**SMALL, encoding="none"), (5, None)).partial_fit(X[:60], y[:60])
     rivals = window._state.rivals
     for changed in ({"kept": rivals.kept + 1}, {"kept_weights": rivals.kept_weights + 99}, {"seen": rivals.seen * 0}):
         window._state = window._state._replace(rivals=rivals._replace(**changed))
@@ -179,7 +200,7 @@ def test_a_file_whose_rows_are_not_those_of_its_model_is_refused(rows, tmp_path)
 def test_who_looks_sees_rows_whole(rows):
     """While rows come one by one in another thread: the counts of every window belong together."""
     X, y, _ = rows
-    window = BestWindow(FlyBloomClassifier(**SMALL, encoding="none"), (5, 30)).partial_fit(X[:60], y[:60])
+    window = AdaptiveWindow(FlyBloomClassifier(**SMALL, encoding="none"), (5, 30)).partial_fit(X[:60], y[:60])
     ends, wrong = threading.Event(), []
 
     def look():
@@ -200,7 +221,7 @@ def test_who_looks_sees_rows_whole(rows):
 
 def test_memory_stays(rng):
     """However many rows pass."""
-    window = BestWindow(FlyBloomClassifier(500, n_winners=20, encoding="none", random_state=0), (50, 300))
+    window = AdaptiveWindow(FlyBloomClassifier(500, n_winners=20, encoding="none", random_state=0), (50, 300))
     used = []
     for _ in range(12):
         window.partial_fit(rng.standard_normal((200, 5)), rng.integers(0, 3, 200))
@@ -208,14 +229,14 @@ def test_memory_stays(rng):
     assert used[1] == used[-1] < 2 * 500 * 3 * 4 + 300 * (2 * 20 + 8) + 1000 * 2 + 1000
 
 
-@pytest.mark.parametrize("settings", [{"n_rows": (10, 2**31)}, {"n_rows": (10, 2**63)}, {"judged_rows": 2**31}])
+@pytest.mark.parametrize("settings", [{"n_rows": (10, 2**31)}, {"n_rows": (10, 2**63)}, {"evaluation_window": 2**31}])
 def test_windows_too_long_to_keep_are_refused(settings, tmp_path):
     """A file that asked for them took all memory, or ended in an OverflowError."""
     X, y = np.random.default_rng(0).standard_normal((40, 4)), np.arange(40) % 2
     model = FlyBloomClassifier(40, n_winners=4, encoding="none", random_state=0)
-    with pytest.raises(ValueError, match=r"n_rows|judged_rows"):
-        BestWindow(model, **settings).fit(X, y)
-    BestWindow(model, (5, 10)).fit(X, y).save(tmp_path / "window.fly")
+    with pytest.raises(ValueError, match=r"n_rows|evaluation_window"):
+        AdaptiveWindow(model, **settings).fit(X, y)
+    AdaptiveWindow(model, (5, 10)).fit(X, y).save(tmp_path / "window.fly")
     header, arrays = parts((tmp_path / "window.fly").read_bytes())
     description = described(header)
     description["parameters"].update({name: list(n) if name == "n_rows" else n for name, n in settings.items()})
@@ -229,4 +250,4 @@ def test_windows_for_which_there_is_no_memory_are_refused(monkeypatch):
     X, y = np.random.default_rng(0).standard_normal((40, 4)), np.arange(40) % 2
     monkeypatch.setattr(rivals, "available_memory", lambda: 10_000)
     with pytest.raises(ValueError, match="Choose shorter windows"):
-        BestWindow(FlyBloomClassifier(40, n_winners=4, encoding="none", random_state=0), (10, 1000)).fit(X, y)
+        AdaptiveWindow(FlyBloomClassifier(40, n_winners=4, encoding="none", random_state=0), (10, 1000)).fit(X, y)
