@@ -94,3 +94,18 @@ def test_an_unknown_label_must_be_new_and_of_the_same_kind(known, unknown):
     """One sentence says so."""
     with pytest.raises(ValueError, match=r"The 'unknown' parameter of OpenSetClassifier must be a label"):
         OpenSetClassifier(base(), unknown=unknown).fit(known[0], known[1])
+
+
+def test_thresholds_of_ridge_regression_do_not_depend_on_threads():
+    """Nor does what they follow from: the float64 equations of leave-one-out are solved by one thread of BLAS."""
+    rng = np.random.default_rng(0)
+    for seed in range(10):
+        X = np.repeat(rng.standard_normal((40, 4)), 5, axis=0)
+        y = rng.integers(0, 3, len(X))
+        one, two = (
+            FlyRidgeClassifier(64, n_winners=6, encoding="bins", random_state=seed, n_jobs=n_jobs).fit(X, y)
+            for n_jobs in (1, 2)
+        )
+        assert_array_equal(one.leave_one_out_novelty(X, y), two.leave_one_out_novelty(X, y))
+        assert_array_equal(one.leave_one_out_decision(X, y), two.leave_one_out_decision(X, y))
+        assert_array_equal(one.novelty(X), two.novelty(X))

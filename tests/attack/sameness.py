@@ -10,7 +10,14 @@ from sklearn.base import clone
 
 import flybloom
 from attack.promises import promise
-from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyRidgeClassifier, OpenSetClassifier
+from flybloom import (
+    FlyBloomClassifier,
+    FlyBloomClassifierCV,
+    FlyBloomNovelty,
+    FlyRidgeClassifier,
+    FlyRidgeRegressor,
+    OpenSetClassifier,
+)
 
 ENCODINGS = ("auto", "none", "center", "standard", "standard+fill", "standard+fill=classes", "bins", "bins+beside",
              "bins+relevance", "rotation=3", "clip=2.0", "none+relevance")  # fmt: skip
@@ -27,8 +34,11 @@ def kinds(rng: np.random.Generator) -> dict[str, Any]:
         "filters": FlyBloomClassifier(**labelled),
         "Bayes": FlyBloomClassifier(**labelled, readout="bayes"),
         "pairs": FlyRidgeClassifier(**labelled),
+        "regression": FlyRidgeRegressor(**unlabelled),
         "novelty": FlyBloomNovelty(**unlabelled, contamination=0.2),
+        "novelty by filters": FlyBloomNovelty(**unlabelled, readout="filter", contamination=0.2),
         "open sets": OpenSetClassifier(FlyBloomClassifier(**unlabelled)),
+        "open sets of pairs": OpenSetClassifier(FlyRidgeClassifier(**unlabelled)),
         "search": FlyBloomClassifierCV([32, 64], n_connections=[2], n_winners=[4, 6], decay=[0.3, 1.0], cv="loo",
                                        encoding=unlabelled["encoding"], random_state=0),
     }  # fmt: skip
@@ -51,9 +61,9 @@ def drawn(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 def ways(model: Any) -> list[str]:
     """How a model may learn the same rows."""
     found = ["shuffled", "on threads"]
-    if isinstance(model, FlyBloomClassifier | FlyRidgeClassifier | FlyBloomNovelty):
+    if isinstance(model, FlyBloomClassifier | FlyRidgeClassifier | FlyRidgeRegressor | FlyBloomNovelty):
         found.append("in blocks")
-    if isinstance(model, FlyBloomClassifier | FlyRidgeClassifier):
+    if isinstance(model, FlyBloomClassifier | FlyRidgeClassifier | FlyRidgeRegressor):
         found += ["weighted", "weighted in pieces"]
     return found
 

@@ -131,7 +131,7 @@ class SolvedEstimator(CountingEstimator):
             truth = self._truth(learned, rows, y)
             winners = learned.hasher.winners(rows, self.n_jobs)
             alpha = self._solution(learned.counts).alpha
-            with threadpool_limits(effective_n_jobs(self.n_jobs), "blas"), _alpha_blamed(alpha):
+            with threadpool_limits(1, "blas"), _alpha_blamed(alpha):  # the number of threads changes the last bits
                 counts: Any = learned.counts
                 yield LearnedRows(rows, learned, LeftOut(counts, alpha), winners, truth)
 
