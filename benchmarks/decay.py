@@ -128,7 +128,12 @@ def by_digits(record: dict[str, Any], power: float, factor: float) -> float:
     return factor / 2 ** (power * digits(record))
 
 
-def by_both(record: dict[str, Any], factor: float, most_digits: float, few_classes: int = 1) -> float:
+def by_mean(record: dict[str, Any], power: float, factor: float, few_classes: int) -> float:
+    """Return a decay that falls with a power of the mean of all counts."""
+    return factor / (record["mean"] * record["classes"] / max(record["classes"], few_classes)) ** power
+
+
+def by_both(record: dict[str, Any], factor: float, most_digits: float, few_classes: int) -> float:
     """Return a decay that falls with the mean of all counts, and up to some digits with a root of the others'.
 
     Fewer classes than `few_classes` share the mean as if they were as many.
@@ -142,20 +147,22 @@ def compare(records: list[dict[str, Any]]) -> None:
     rules: dict[str, Callable[[dict[str, Any]], float]] = {"0.4": lambda _: 0.4}
     for power, factor in ((1, 4), (1.5, 11.3), (1.5, 16)):
         rules[f"{factor} / 2^({power} b)"] = partial(by_digits, power=power, factor=factor)
-    for factor in (2, 3, 4):
-        rules[f"{factor} / mean"] = partial(by_both, factor=factor, most_digits=0)
-    for most_digits in (7.5, 99):
-        rules[f"16 / (mean * 2^(b / 2)), b up to {most_digits}"] = partial(by_both, factor=16, most_digits=most_digits)
-    few = partial(by_both, factor=16, most_digits=7.5, few_classes=4)
-    rules["the same, b up to 7.5, of four classes at least"] = few
+    both = partial(by_both, factor=16, most_digits=7.5)
+    for few_classes, of_four in ((1, ""), (4, ", of four classes at least")):
+        for factor, power in ((3, 1), (4, 1), (10, 1.25), (16, 1.375), (24, 1.5)):
+            rule = partial(by_mean, power=power, factor=factor, few_classes=few_classes)
+            rules[f"{factor} / mean^{power}{of_four}"] = rule
+        rules[f"16 / (mean * 2^(b / 2)), b up to 7.5{of_four}"] = partial(both, few_classes=few_classes)
     groups: dict[str, Callable[[dict[str, Any]], bool]] = {
         "mean loss": lambda _: True,
         "tables": lambda r: r["set"] not in {*VISION, *STREAMS},
         "two classes, mean above 5": lambda r: r["classes"] == 2 and r["mean"] > 5,
         "streams and images": lambda r: r["set"] in {*VISION, *STREAMS},
+        "all their rows": lambda r: r["set"] in {*VISION, *STREAMS} and r["share"] == 1,
+        "a million rows": lambda r: r["set"] == "stream" and r["share"] == 1,
     }
     print(f"| rule | {' | '.join(groups)} |")
-    print(f"|---|{'---|' * len(groups)}")
+    print(f"|---|{'---:|' * len(groups)}")
     for name, rule in rules.items():
         losses = [(r, max(r["accuracy"]) - at(r, min(rule(r), MOST))) for r in records]
         means = (np.mean([loss for r, loss in losses if is_in(r)]) for is_in in groups.values())

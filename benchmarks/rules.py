@@ -105,9 +105,6 @@ RULES: dict[str, Rule] = {
         kept="columns with rare, far values",
     ),
     "bins": Rule("up to 30 columns become bins", [(choice, "MAX_BINNED", 0)]),
-    "fine_bins": Rule(
-        "up to 5 columns have 7 bins each; without: 5", [(choice, "FINE_BINS", choice.BINS)], kept="few columns"
-    ),
     "beside": Rule("columns stand beside their bins", [(choice, "BESIDE", 0.0)], kept="drawn sets"),
     "informative": Rule(
         "of more columns, the informative ones become bins if they are at most 30",
@@ -210,27 +207,6 @@ RULES: dict[str, Rule] = {
         models=(COUNTS,),
         parts="tables large",
     ),
-    "decay_digits": Rule(
-        "the decay falls with the digits of the counts as well; without: 4 / mean",
-        [(decay, "FALL", 0), (decay, "START", 16), (decay, "LEAST_STEP", 21)],
-        models=(COUNTS,),
-        parts="tables large",
-        kept="a million rows of round clusters: 0.986, without 0.982 ([defaults](../defaults.md))",
-    ),
-    "decay_most_digits": Rule(
-        "of digits, at most 7.5 count for the decay",
-        [(decay, "MOST_FALL", 10**6)],
-        models=(COUNTS,),
-        parts="tables large",
-        kept="few components: 512 on MNIST have 0.71 without and 0.80 with it ([defaults](../defaults.md))",
-    ),
-    "decay_classes": Rule(
-        "fewer than 4 classes have the decay of 4",
-        [(decay, "FEW_CLASSES", 1)],
-        models=(COUNTS,),
-        parts="tables large",
-        kept="few classes of many rows",
-    ),
     "decay_most": Rule(
         "the decay is at most 0.6; without: 1",
         [(decay, "LEAST_STEP", decay.START), (decay, "MOST", 1.0)],
@@ -272,7 +248,7 @@ class Fold:
                 if self.model == COUNTS:
                     model = model or self._fitted(hasher)
                     with rule.off(), reading_learned(model) as learned:
-                        key = (fingerprint, decay.auto_decay(decay.sums_of(learned.counts)))
+                        key = (fingerprint, decay.decay_of(decay.AUTO, learned.counts))
                 if key not in self.known:
                     model = model or self._fitted(hasher)
                     if self.model == COUNTS:

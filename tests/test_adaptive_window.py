@@ -103,7 +103,7 @@ def test_one_window_is_chosen_after_the_other():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((900, 4)), np.zeros(900, int)
     y[:] = (X[:, 0] > 0) ^ ((np.arange(900) > 300) & (np.arange(900) < 600))
-    window = AdaptiveWindow(FlyBloomClassifier(256, encoding="none", random_state=0), (30, None), evaluation_window=50)
+    window = AdaptiveWindow(FlyBloomClassifier(512, encoding="none", random_state=0), (30, None), evaluation_window=50)
     window.partial_fit(X[:1], y[:1])
     chosen, right = [], []
     for i in range(1, 900):

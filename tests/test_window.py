@@ -211,7 +211,7 @@ def test_few_rows_are_exchanged_by_one_call_or_not_at_all(rng, monkeypatch):
     def state():
         with reading_learned(window.model_) as learned:
             counts = learned.counts
-            return counts.table.copy(), counts.class_count.copy(), counts.n_met_and_digits, window.n_rows_in_window_
+            return counts.table.copy(), counts.class_count.copy(), window.n_rows_in_window_
 
     before = state()
     for _ in range(2):

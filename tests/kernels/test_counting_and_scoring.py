@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
 from flybloom.core._kernels.count import add_counts, take_counts
-from flybloom.core.counts.base import UNASKED
 from flybloom.core.counts.columns import align_columns, count_dtype
 from flybloom.core.readout.filters import Filters
 from flybloom.core.readout.linear import choose
@@ -57,20 +56,16 @@ def test_what_was_counted_can_be_taken_away_and_nothing_else(learned):
     """Rows leave as they came; a row too many, or one that leaves a count above the rows that remain, changes none."""
     winners, codes, counts = learned
     weights, rows = np.ones(60, np.int64), np.bincount(codes, minlength=3)
-    assert take_counts(winners[:20], codes[:20], weights[:20], counts, rows, UNASKED)
+    assert take_counts(winners[:20], codes[:20], weights[:20], counts, rows)
     assert_array_equal(counts.T, reference.counts(reference.hashes(winners[20:], 30), codes[20:], range(3)))
     assert_array_equal(rows, np.bincount(codes[20:], minlength=3))
     before, rows_before = counts.copy(), rows.copy()
-    assert not take_counts(winners, codes, weights, counts, rows, UNASKED)
+    assert not take_counts(winners, codes, weights, counts, rows)
     only = np.zeros((30, 3), np.int32)
     add_counts(np.array([[0, 1]], np.uint32), np.array([1]), np.array([2]), only, np.zeros(3, np.int64))
-    assert not take_counts(
-        np.array([[0, 2]], np.uint32), np.array([1]), np.array([1]), only, np.array([0, 2, 0]), UNASKED
-    )
+    assert not take_counts(np.array([[0, 2]], np.uint32), np.array([1]), np.array([1]), only, np.array([0, 2, 0]))
     only[2, 1] = 1  # now each winner has been counted, but the other one of the row that remains twice
-    assert not take_counts(
-        np.array([[0, 2]], np.uint32), np.array([1]), np.array([1]), only, np.array([0, 2, 0]), UNASKED
-    )
+    assert not take_counts(np.array([[0, 2]], np.uint32), np.array([1]), np.array([1]), only, np.array([0, 2, 0]))
     assert only[:3, 1].tolist() == [2, 2, 1]
     assert_array_equal(counts, before)
     assert_array_equal(rows, rows_before)

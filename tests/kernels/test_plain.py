@@ -170,13 +170,6 @@ def test_weights_and_the_choice_of_a_class(seed, n_classes, rho, n_rows):
     assert_array_equal(plain, compiled_)
 
 
-@pytest.mark.parametrize("most", [0, 1, 2, 7, 8, 2**31 - 1])
-def test_digits_of_counts(rng, most):
-    """How many counts there are, and how long they are together."""
-    compiled_, plain = both("count.count_digits", (rng.integers(0, most + 1, (40, 3)).astype(np.int32),), 2, np.int64)
-    assert_array_equal(plain, compiled_)
-
-
 @given(SEEDS, st.integers(1, 40), st.integers(1, 9))
 @settings(max_examples=30, deadline=None)
 def test_linear_sums(seed, n_classes, rho):

@@ -90,8 +90,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         How fast a filter forgets that a component is new, c in the paper, above 0 and up to 1: a component that won n
         times in a class has the weight ``(1 - decay)**n`` there. With 1 the filter is binary. It may be changed after
         fit, without learning again. "auto" follows the counts, so that filters do not saturate as rows come: it is
-        ``16 / (mean * 2**(b / 2))``, at most 0.6, for the mean of all counts, and b binary digits in the mean over
-        those that are not zero, up to 7.5. ``decay_`` says what it is now.
+        ``16 / mean**1.375`` for the mean of all counts, at most 0.6. ``decay_`` says what it is now.
 
     readout : {"auto", "filter", "bayes"}, default="auto"
         How labels, scores and probabilities are read from the counts. It may be changed after fit.

@@ -21,7 +21,6 @@ from flybloom.core._kernels import _plain
 ALLOWANCE = {  # values that a twin may handle in a process: what takes it about a quarter of a second
     "connections": 2**22,  # connections
     "content_hash": 2**23,  # values of rows
-    "count": 2**24,  # counts of tables that are loaded
     "encode": 2**22,  # values of rows
     "fill": 2**23,  # values of matrices
     "linear": 2**23,  # weights of winners

@@ -10,7 +10,7 @@ from flybloom.core._kernels._jit import kernel
 MIX_0 = np.uint64(0xBF58476D1CE4E5B9)  # constants of the finaliser of SplitMix64 (Steele, Lea and Flood, 2014)
 MIX_1 = np.uint64(0x94D049BB133111EB)
 STEP = np.uint64(0x9E3779B97F4A7C15)
-FEW_CLASSES = 4  # as `core/readout/decay.py` has it
+POWER = 11  # as `core/readout/decay.py` has it
 
 
 @kernel
@@ -69,49 +69,33 @@ def choose(scores: Array, winners: Array, seed: np.uint64, out: Array) -> None:
 
 
 @kernel
-def _digits(count: np.int64) -> int:
-    """Return how many binary digits a count has."""
-    n = 0
-    while count > 0:
-        n += 1
-        count >>= 1
-    return n
-
-
-@kernel
-def _enter(winners: Array, code: int, weight: int, counts: Array, rows: Array, met: Array) -> None:
-    """Add a row to the counts of its class, and keep up how many counts are not zero and what digits they have."""
+def _enter(winners: Array, code: int, weight: int, counts: Array, rows: Array) -> None:
+    """Add a row to the counts of its class."""
     rows[code] += weight
     for r in range(winners.size):
-        before = np.int64(counts[winners[r], code])
-        after = before + weight
-        counts[winners[r], code] = after
-        met[0] += np.int64(after != 0) - np.int64(before != 0)
-        met[1] += _digits(after) - _digits(before)
+        counts[winners[r], code] += weight
 
 
 @kernel
-def _decay_step(
-    met: Array, rows: Array, n_components: int, n_winners: int, fall: int, roots: Array, least: int, most_fall: int
-) -> int:
-    """Return the step that the decay of such counts is at: see `core/readout/decay.py`."""
+def _decay_step(rows: Array, n_components: int, n_winners: int, roots: Array, least: int) -> int:
+    """Return the step that the decay of counts of so many rows is at: see `core/readout/decay.py`."""
     n_rows, n_known = 0, 0
     for c in range(rows.size):
         n_rows += rows[c]
         n_known += int(rows[c] > 0)
-    mean = float(n_rows) * n_winners / (float(n_components) * max(n_known, FEW_CLASSES))
+    mean = float(n_rows) * n_winners / (float(n_components) * max(n_known, 1))
     fraction, exponent = math.frexp(mean)
     step = roots.size * exponent
     for root in roots:
         step -= int(fraction < root)
-    return max(step + min(fall * int(met[1]) // max(int(met[0]), 1), most_fall), least)
+    return max(step * POWER // roots.size, least)
 
 
 @kernel
 def follow(
     winners: Array, codes: Array, weights: Array, begin: int, end: int, seed: np.uint64,
-    limits: Array, values: Array, starts: Array, bits: Array, steps: Array, fall: int, roots: Array,
-    tables: Array, rows: Array, met: Array,
+    limits: Array, values: Array, starts: Array, bits: Array, steps: Array, roots: Array,
+    tables: Array, rows: Array,
     kept: Array, kept_codes: Array, kept_weights: Array, judged: Array, right: Array, seen: Array,
     answers: Array,
 ) -> int:  # fmt: skip
@@ -129,13 +113,13 @@ def follow(
         Rows of each window, 0 for all.
     values, starts : (v,) and (k + 1,) arrays
         The weights of counts, those of window i from ``starts[i]`` to ``starts[i + 1]``.
-    bits, steps : (k,) and (k + 2,) arrays
+    bits, steps : (k,) and (k + 1,) arrays
         Low bits of counts that are left out; for which step of the decay the weights hold, and last the least step that
-        there is and the most that digits have a part in it.
-    fall, roots : int, (n_steps,) array
-        Steps for each digit in the mean, 0 where the decay stays; powers of 2 from one step to the next.
-    tables, rows, met : (k, m, n_classes), (k, n_classes) and (k, 2) arrays
-        What each window has counted, see `count_digits`.
+        there is.
+    roots : (n_steps,) array
+        Powers of 2 from one step of the decay to the next; none where it stays.
+    tables, rows : (k, m, n_classes) and (k, n_classes) arrays
+        What each window has counted.
     kept, kept_codes, kept_weights : arrays of as many rows as the longest window that has an end
         The latest rows; number i is at i modulo that.
     judged, right : (n_judged, k) and (k,) arrays
@@ -150,10 +134,8 @@ def follow(
     guesses = np.empty(n_windows, np.int64)
     for i in range(begin, end):
         for k in range(n_windows):
-            if fall > 0:
-                step = _decay_step(met[k], rows[k], tables.shape[1], rho, fall, roots, steps[-2], steps[-1])
-                if step != steps[k]:
-                    return i
+            if roots.size and _decay_step(rows[k], tables.shape[1], rho, roots, steps[-1]) != steps[k]:
+                return i
         best = 0
         for k in range(n_windows):
             if right[k] >= right[best]:
@@ -181,8 +163,8 @@ def follow(
             judged[place, k] = is_right
             if 0 < limits[k] <= seen[0]:
                 gone = (seen[0] - limits[k]) % kept.shape[0]
-                _enter(kept[gone], kept_codes[gone], -kept_weights[gone], tables[k], rows[k], met[k])
-            _enter(winners[i], codes[i], weights[i], tables[k], rows[k], met[k])
+                _enter(kept[gone], kept_codes[gone], -kept_weights[gone], tables[k], rows[k])
+            _enter(winners[i], codes[i], weights[i], tables[k], rows[k])
         place = seen[0] % kept.shape[0]
         kept[place], kept_codes[place], kept_weights[place] = winners[i], codes[i], weights[i]
         seen += 1

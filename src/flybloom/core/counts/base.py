@@ -28,7 +28,6 @@ class Won(NamedTuple):
         return Won(self.winners[rows], labels, self.weights[rows])
 
 
-UNASKED = np.full(2, -1, np.int64)
 """Digits of counts that nobody has asked for, as kernels take them; they leave them alone."""
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
 from flybloom.core import _kernels
-from flybloom.core.counts.base import MAX_ROWS, UNASKED, Counter, Counts
+from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
 from flybloom.core.counts.columns import (
     check_table,
     column_sums,
@@ -185,7 +185,7 @@ class AgeCounts(Counts):
         if sign > 0:
             _kernels.count.add_counts(*batch)
         else:
-            self._require(_kernels.count.take_counts(*batch, UNASKED))
+            self._require(_kernels.count.take_counts(*batch))
         return True
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -10,8 +9,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
 from flybloom.core import _kernels
-from flybloom.core._kernels._choice import loops
-from flybloom.core.counts.base import MAX_ROWS, UNASKED, Counter, Counts
+from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
 from flybloom.core.counts.columns import (
     align_columns,
     check_table,
@@ -43,13 +41,6 @@ class WinnerBatch(NamedTuple):
     winners: Winners
 
 
-@dataclass
-class _Met:
-    """What kernels keep up of `n_met_and_digits`; below 0 while nobody has asked."""
-
-    sums: Array
-
-
 class ClassCounts(Counts):
     """How often each component won in each class, and how many rows each class has.
 
@@ -79,7 +70,6 @@ class ClassCounts(Counts):
         self.n_components = table.shape[0]
         self.n_winners = n_winners
         self.unit = unit
-        self._met = _Met(UNASKED.copy())
 
     @classmethod
     def empty(cls, n_components: int, n_winners: int) -> Self:
@@ -100,15 +90,6 @@ class ClassCounts(Counts):
     def n_rows(self) -> int:
         """Number of rows of all classes."""
         return sum(self.class_count.tolist())
-
-    @property
-    def n_met_and_digits(self) -> tuple[int, int]:
-        """How many of the counts are not zero, and how many binary digits these have together."""
-        if self._met.sums[0] < 0:
-            found = np.zeros(2, np.int64)
-            loops("count", self.table.size).count_digits(self.table, found)
-            self._met.sums = found  # at once, because others may look
-        return int(self._met.sums[0]), int(self._met.sums[1])
 
     def counter(
         self,
@@ -179,9 +160,7 @@ class ClassCounts(Counts):
         if isinstance(delta, WinnerBatch):
             rows, table = delta.class_count, self.table.copy()  # the rows were looked at when counting began
             self.require_contained(
-                _kernels.count.take_counts(
-                    delta.winners, delta.codes, delta.weights, table, self.class_count.copy(), UNASKED
-                )
+                _kernels.count.take_counts(delta.winners, delta.codes, delta.weights, table, self.class_count.copy())
             )
         else:
             self.unit.require_same(delta.unit, "subtract")
@@ -198,9 +177,7 @@ class ClassCounts(Counts):
         if not isinstance(delta, WinnerBatch) or not self.can_change_in_place(delta, sign):
             return False
         if sign > 0:
-            _kernels.count.add_in_place(
-                delta.winners, delta.codes, delta.weights, self.table, self.class_count, self._met.sums
-            )
+            _kernels.count.add_counts(delta.winners, delta.codes, delta.weights, self.table, self.class_count)
         else:
             self.require_contained(self.take(delta))
         return True
@@ -215,7 +192,7 @@ class ClassCounts(Counts):
             return False
         is_done = _kernels.count.exchange_counts(
             came.winners, came.codes, came.weights, went.winners, went.codes, went.weights,
-            self.table, self.class_count, self._met.sums, bounds,
+            self.table, self.class_count, bounds,
         )  # fmt: skip
         self.require_contained(is_done)
         return True
@@ -223,9 +200,7 @@ class ClassCounts(Counts):
     def take(self, delta: WinnerBatch) -> bool:
         """Take rows away in place; return whether they can have been counted, and change nothing otherwise."""
         return bool(
-            _kernels.count.take_counts(
-                delta.winners, delta.codes, delta.weights, self.table, self.class_count, self._met.sums
-            )
+            _kernels.count.take_counts(delta.winners, delta.codes, delta.weights, self.table, self.class_count)
         )
 
     def can_change_in_place(self, delta: WinnerBatch, sign: int) -> bool:

@@ -21,7 +21,7 @@ from flybloom.core.sketch import Sample
 
 # The rule of "auto", chosen by measurement, see docs/encodings.md.
 MAX_BINNED = 30  # columns
-FINE_BINS, MAX_FINE = 7, 5  # very few columns have more bins each
+MAX_BINNED_NOVELTY = 5  # the same for detectors that are read by filters
 FEW_COLUMNS, FEW_RELEVANCE, MANY_RELEVANCE = 100, 0.4, 1.0  # of more columns, uninformative ones weigh less
 MAX_WEIGHED = 1024  # columns of sparse rows; more are words of texts, of which the relevance is not worth its noise
 MAX_SMALL_IMAGE = 512  # pixels; larger ones are worth windows
@@ -62,7 +62,7 @@ class Auto:
         """Return the encoding for rows like these, whose columns are numbers.
 
         Dense columns are standardised and clipped. Missing values in up to 100 columns are imputed; up to 30 columns
-        become 5 soft bins each (7 each of up to 5), with the column itself beside them, unless nearest neighbours in
+        become 5 soft bins each, with the column itself beside them, unless nearest neighbours in
         the sample do better without; of more columns, the informative ones do if they are at most 30. Of rows that are
         images, up to 2048 columns become their 50 leading principal components; pairs see more than 512 through
         windows. Sparse rows are taken as they are. With labels, columns are weighed by their relevance, but not those
@@ -87,7 +87,7 @@ class Auto:
             return Encoding("none", relevance=RELEVANCE if is_weighed else 0.0)
         if self.bias is not None:
             plain = Encoding("standard", clip=math.inf, bias=self.bias)
-            is_binned = n <= (FEW_COLUMNS if self.for_pairs else MAX_FINE)
+            is_binned = n <= (FEW_COLUMNS if self.for_pairs else MAX_BINNED_NOVELTY)
             return replace(plain, clip=WIDE, bins=BINS, beside=BESIDE) if is_binned else plain
         may_be_image = not is_table and n > MAX_BINNED and next(possible_shapes(n), None) is not None
         shape = image_shape(sample) if may_be_image else None
@@ -104,10 +104,8 @@ class Auto:
         n_seen = n if columns is None else len(columns)
         if n_seen > MAX_BINNED:
             return replace(plain, fill=fill)
-        bins, relevance = FINE_BINS if n_seen <= MAX_FINE else BINS, min(relevance, FEW_RELEVANCE)
-        binned = Encoding(bins=bins, beside=BESIDE, relevance=relevance, columns=columns)
-        may_be_plain = n_seen > MAX_FINE and self.uses_labels and self.selects
-        is_plain = may_be_plain and is_behind(sample, binned, plain)
+        binned = Encoding(bins=BINS, beside=BESIDE, relevance=min(relevance, FEW_RELEVANCE), columns=columns)
+        is_plain = self.uses_labels and self.selects and is_behind(sample, binned, plain)
         return replace(plain if is_plain else binned, fill=fill)
 
     def _informative_columns(self, sample: Sample) -> tuple[int, ...] | None:

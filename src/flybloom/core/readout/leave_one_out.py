@@ -10,7 +10,7 @@ from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Winners
 from flybloom.core import _kernels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.readout.class_weight import ClassWeight, left_out_weights
-from flybloom.core.readout.decay import CountSums, auto_decay, mean_count, sums_of
+from flybloom.core.readout.decay import auto_decay, mean_count
 from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
 
 
@@ -62,33 +62,22 @@ class FollowingLeaveOneOut:
 
     def __init__(self, counts: ClassCounts, class_weight: ClassWeight) -> None:
         self._counts, self._class_weight = counts, class_weight
-        self._sums = sums_of(counts)
-        self._means = [self._mean_without(code) for code in range(counts.classes.size)]
         self._with_decay = cache(self._leave_one_out)  # few: a row hardly changes what all of them ask for
 
     def novelty(self, winners: Winners, codes: Codes) -> Novelty:
         """Return the novelty to each class of rows of the classes `codes`; what was not learned is not left out."""
-        own = self._counts.table[winners, codes[:, None]]
-        lost = (own == 1).sum(axis=1)
-        lost_digits = ((own > 0) & (own & (own - 1) == 0)).sum(axis=1)  # powers of two: one less has a digit less
-        n_counts, n_digits, _ = self._sums
-        decays = np.array(
-            [
-                auto_decay(CountSums(n_counts - fewer, n_digits - shorter, self._means[code]))
-                for fewer, shorter, code in zip(lost.tolist(), lost_digits.tolist(), codes.tolist(), strict=True)
-            ]
-        )
+        decays = np.array([self._decay_without(code) for code in range(self._counts.classes.size)])[codes]
         result = np.empty((len(winners), self._counts.classes.size))
         for decay in np.unique(decays).tolist():
             some = np.flatnonzero(decays == decay)
             result[some] = self._with_decay(decay).novelty(winners[some], codes[some])
         return result
 
-    def _mean_without(self, code: int) -> float:
-        """Return the mean of all counts without a row of a class."""
+    def _decay_without(self, code: int) -> float:
+        """Return the decay of all counts without a row of a class."""
         class_count = self._counts.class_count.copy()
         class_count[code] -= class_count[code] > 0
-        return mean_count(class_count, self._counts.n_components, self._counts.n_winners)
+        return auto_decay(mean_count(class_count, self._counts.n_components, self._counts.n_winners))
 
     def _leave_one_out(self, decay: float) -> LeaveOneOut:
         """Return what scores with one decay."""

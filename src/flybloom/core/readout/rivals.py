@@ -17,17 +17,7 @@ from flybloom.core.counts.base import Won
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import codes_if_known, codes_of, count_dtype, require_countable, unite
 from flybloom.core.counts.kept_winners import SMALL
-from flybloom.core.readout.decay import (
-    AUTO,
-    FALL,
-    LEAST_STEP,
-    MOST_FALL,
-    ROOTS,
-    CountSums,
-    auto_decay,
-    decay_step,
-    mean_count,
-)
+from flybloom.core.readout.decay import AUTO, LEAST_STEP, ROOTS, auto_decay, decay_step, mean_count
 from flybloom.core.readout.weight_table import common_table, step_bits
 
 _ROOTS = np.array(ROOTS)
@@ -46,8 +36,6 @@ class Rivals(NamedTuple):
         How often each component won.
     rows : ndarray of shape (n_windows, n_classes)
         Rows of each class, weights included.
-    met : ndarray of shape (n_windows, 2)
-        How many counts are not zero, and how many binary digits they have together.
     kept : ndarray of shape (n_kept, n_winners)
         Winners of the latest rows; number i is at i modulo ``n_kept``.
     kept_codes, kept_weights : ndarray of shape (n_kept,)
@@ -64,7 +52,6 @@ class Rivals(NamedTuple):
     classes: Array
     tables: Array
     rows: Array
-    met: Array
     kept: Array
     kept_codes: Array
     kept_weights: Array
@@ -88,7 +75,6 @@ class Rivals(NamedTuple):
             np.empty(0),
             np.zeros((n_windows, n_components, 0), np.int32),
             np.zeros((n_windows, 0), np.int64),
-            np.zeros((n_windows, 2), np.int64),
             np.zeros((n_kept, n_winners), np.uint16 if n_components <= SMALL else np.uint32),
             np.zeros(n_kept, np.int32),
             np.zeros(n_kept, np.int32),
@@ -144,13 +130,12 @@ class Rivals(NamedTuple):
         """Return the same windows, one of them with other counts, which hold all classes."""
         twin = self.with_classes(counts.classes)
         tables = twin.tables.astype(np.result_type(twin.tables, counts.table))
-        tables[window], rows, met = 0, twin.rows.copy(), twin.met.copy()
+        tables[window], rows = 0, twin.rows.copy()
         at = codes_of(counts.classes, twin.classes)
         tables[window][:, at] = counts.table
         rows[window] = 0
         rows[window, at] = counts.class_count
-        met[window] = counts.n_met_and_digits
-        return twin._replace(tables=tables, rows=rows, met=met)
+        return twin._replace(tables=tables, rows=rows)
 
     def with_classes(self, labels: Array) -> Self:
         """Return the windows with places for more labels; those that no window has any more are left out then."""
@@ -199,7 +184,7 @@ class Rivals(NamedTuple):
             values, starts, bits, steps, is_steady = self._weights(decay, int(won.weights[done:].sum()))
             done = _kernels.score.follow(
                 won.winners, codes, won.weights, done, n_rows if is_steady else done + 1, np.uint64(seed),
-                self.limits, values, starts, bits, steps, FALL if decay == AUTO else 0, _ROOTS,
+                self.limits, values, starts, bits, steps, _ROOTS if decay == AUTO else _ROOTS[:0],
                 *self[2:], answers,
             )  # fmt: skip
         return answers
@@ -207,13 +192,12 @@ class Rivals(NamedTuple):
     def _weights(self, decay: float | str, n_more: int) -> tuple[Array, Array, Array, Array, bool]:
         """Return the weights of counts for each window, as kernels take them, and whether they hold for all rows."""
         tables, bits, steps, is_steady = [], [], [], True
-        for rows, (n_counts, n_digits) in zip(self.rows, self.met.tolist(), strict=True):
-            mean = mean_count(rows, self.tables.shape[1], self.kept.shape[1])
-            sums, most = CountSums(n_counts, n_digits, mean), int(rows.max(initial=0))
-            steps.append(decay_step(sums))
-            now = auto_decay(sums) if decay == AUTO else float(decay)
+        for rows in self.rows:
+            mean, most = mean_count(rows, self.tables.shape[1], self.kept.shape[1]), int(rows.max(initial=0))
+            steps.append(decay_step(mean))
+            now = auto_decay(mean) if decay == AUTO else float(decay)
             bits.append(step_bits(now, most))
             is_steady &= step_bits(now, most + n_more) == bits[-1]
             tables.append(common_table(now, most + n_more, bits[-1]))
         starts = np.cumsum([0, *map(len, tables)])
-        return np.concatenate(tables), starts, np.array(bits), np.array([*steps, LEAST_STEP, MOST_FALL]), is_steady
+        return np.concatenate(tables), starts, np.array(bits), np.array([*steps, LEAST_STEP]), is_steady
