@@ -199,9 +199,7 @@ class ClassCounts(Counts):
 
     def take(self, delta: WinnerBatch) -> bool:
         """Take rows away in place; return whether they can have been counted, and change nothing otherwise."""
-        return bool(
-            _kernels.count.take_counts(delta.winners, delta.codes, delta.weights, self.table, self.class_count)
-        )
+        return bool(_kernels.count.take_counts(delta.winners, delta.codes, delta.weights, self.table, self.class_count))
 
     def can_change_in_place(self, delta: WinnerBatch, sign: int) -> bool:
         """Return whether classes and types stay as they are; what can never be counted is refused."""
