@@ -43,7 +43,7 @@ def signals(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     wrong, novel = np.ones(len(y)), np.ones(len(y))
     for begin in range(WINDOW, len(y), BLOCK):
         block = slice(begin, begin + BLOCK)
-        novel[block] = model.novel_winners(X[block])
+        novel[block] = model.novelty_rate(X[block])
         wrong[block] = model.predict(X[block]) != y[block]
         model.partial_fit(X[block], y[block])
     return wrong, novel

@@ -33,13 +33,15 @@ def main() -> None:
     rows, held_out, marks = stream()
     figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
     for recovery, colour in ((None, "#3b6ea5"), (400, "#b5482a"), (100, "#7a9a3a")):
-        detector = FlyBloomNovelty(readout="filter", recovery=recovery, encoding="none", signed=False, random_state=0)
+        detector = FlyBloomNovelty(
+            readout="filter", forget_after=recovery, encoding="none", signed=False, random_state=0
+        )
         at, levels = [], []
         for begin in range(0, len(rows), STEP):
             detector.partial_fit(rows[begin : begin + STEP])
             at.append(begin + STEP)
             levels.append(float(detector.novelty(held_out).mean()))
-        name = "no recovery" if recovery is None else f"recovery={recovery}"
+        name = "no recovery" if recovery is None else f"forget_after={recovery}"
         axes.plot(at, levels, color=colour, lw=2, label=name)
         after, before, again = (levels[mark // STEP - 1] for mark in marks)
         print(f"{name}: {after:.2f} after the zeros, {before:.2f} before they come back, {again:.2f} after that")

@@ -194,7 +194,7 @@ def sample_files(folder):
         flybloom.FlyBloomClassifier(**sizes, encoding="center").fit(X, y == 1, sample_weight=np.full(60, 2**29)),
         flybloom.FlyHash(**sizes).fit(X),
         flybloom.FlyBloomNovelty(**sizes).fit(X),
-        flybloom.FlyBloomNovelty(**sizes, recovery=24).fit(X),
+        flybloom.FlyBloomNovelty(**sizes, forget_after=24).fit(X),
         flybloom.FlyRidgeClassifier(**sizes).fit(X, y),
         flybloom.OpenSetClassifier(flybloom.FlyBloomClassifier(**sizes)).fit(X, y),
         flybloom.FlyBloomClassifierCV([40], n_connections=[2], n_winners=[4], decay=[0.4, 1.0], random_state=0).fit(

@@ -527,10 +527,10 @@ def judged(task: Task, _folder: Path, **parameters: Any) -> Arrays:
 add("outliers", judged, floats)
 add("outliers without anchors", judged, floats, bias_columns=0)
 add("outliers with few anchors", judged, floats, bias_columns=0.13)
-add("outliers with recovery", judged, floats, recovery=90)
-add("outliers with fast recovery", judged, floats, recovery=5, decay=1.0)
+add("outliers with recovery", judged, floats, forget_after=90)
+add("outliers with fast recovery", judged, floats, forget_after=5, decay=1.0)
 add("outliers with contamination", judged, floats, contamination=0.1)
-add("outliers with contamination and recovery", judged, floats, contamination=0.2, recovery=400, decay=0.05)
+add("outliers with contamination and recovery", judged, floats, contamination=0.2, forget_after=400, decay=0.05)
 add("outliers among whole numbers", judged, whole, encoding="none", signed=False)
 add("outliers among centred rows", judged, floats, encoding="center", decay=1.0)
 add("outliers among sparse rows", judged, KINDS["sparse float"], encoding="none")
@@ -555,7 +555,7 @@ def outliers_in_a_stream(_folder: Path) -> Arrays:
 def outliers_in_a_stream_that_fades(_folder: Path) -> Arrays:
     """Return what a detector with recovery says that learned in blocks and forgot rows of several ages."""
     task = floats()
-    model = detector(recovery=90).partial_fit(task.X[:70]).partial_fit(task.X[70:71]).partial_fit(task.X[71:])
+    model = detector(forget_after=90).partial_fit(task.X[:70]).partial_fit(task.X[70:71]).partial_fit(task.X[71:])
     some = np.array([10, 70, 71, 100, 159])
     return detected(after_forgetting(model, task.X[some], positions=some), task)
 

@@ -32,9 +32,9 @@ def expected_failures(estimator):
         return {"check_classifiers_train": TIES}
     if isinstance(estimator, FlyBloomClassifierCV) and estimator.decay == "auto":
         return {"check_class_weight_classifiers": AGAINST_WEIGHTS}
-    if isinstance(estimator, FlyBloomNovelty) and (estimator.recovery or estimator.readout == "filter"):
+    if isinstance(estimator, FlyBloomNovelty) and (estimator.forget_after or estimator.readout == "filter"):
         failing = ("check_outliers_train", "check_outliers_fit_predict")
-        return dict.fromkeys(failing[1:] if estimator.recovery else failing, FAMILIAR)
+        return dict.fromkeys(failing[1:] if estimator.forget_after else failing, FAMILIAR)
     return {}
 
 
@@ -57,7 +57,7 @@ def expected_failures(estimator):
         FlyBloomNovelty(),
         FlyBloomNovelty(alpha=1.0, encoding="standard"),
         FlyBloomNovelty(encoding="none", signed=False),
-        FlyBloomNovelty(recovery=1000, contamination=0.1),
+        FlyBloomNovelty(forget_after=1000, contamination=0.1),
         FlyBloomNovelty(readout="filter", encoding="none", signed=False, decay=1.0),
     ],
     expected_failed_checks=expected_failures,

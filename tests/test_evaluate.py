@@ -80,8 +80,8 @@ def test_a_stream_ends_with_the_model_of_its_rows(digits):
     scores = evaluate_stream(model, [(X, y)], block_rows=50, signals=True)
     assert (model.counts_ == FlyBloomClassifier(**SMALL, encoding="none").fit(X, y).counts_).all()
     assert scores.memory == sum(model.memory_usage().values())
-    assert scores.novelty[0] == scores.novel_winners[0] == 1
-    assert scores.novel_winners[-1] < 0.5
+    assert scores.novelty[0] == scores.novelty_rate[0] == 1
+    assert scores.novelty_rate[-1] < 0.5
 
 
 @pytest.mark.parametrize("kind", [FlyBloomClassifier, FlyRidgeClassifier])
@@ -120,7 +120,7 @@ def test_kappa():
 
 
 @pytest.mark.parametrize("kind", [FlyBloomClassifier, FlyRidgeClassifier, FlyBloomNovelty])
-def test_novel_winners_are_those_that_never_won(kind, digits):
+def test_novelty_rate_are_those_that_never_won(kind, digits):
     """Counted one by one; all are, before anything is learned again in a window that has moved on."""
     X, y = digits
     model = kind(**SMALL, encoding="none")
@@ -128,5 +128,5 @@ def test_novel_winners_are_those_that_never_won(kind, digits):
     winners = model._learned().hasher.winners(X[:100])
     won = {winner for row in winners[:20].tolist() for winner in row}
     expected = [np.mean([winner not in won for winner in row]) for row in winners.tolist()]
-    assert (model.novel_winners(X[:100]) == expected).all()
-    assert (model.novel_winners(X[:20]) == 0).all()
+    assert (model.novelty_rate(X[:100]) == expected).all()
+    assert (model.novelty_rate(X[:20]) == 0).all()

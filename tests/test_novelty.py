@@ -21,6 +21,25 @@ def digits_split(digits):
     return zeros[:90], zeros[90:], X[y != 0]
 
 
+def test_old_names_warn_and_work(digits):
+    """The parameter, when it is set as well and in older pickles, and the method."""
+    with pytest.warns(FutureWarning, match="forget_after"):
+        model = FlyBloomNovelty(64, recovery=90, random_state=0)
+    assert "recovery" not in model.get_params()
+    state = model.__getstate__()
+    state["recovery"] = state.pop("forget_after")
+    again = FlyBloomNovelty()
+    again.__setstate__(state)
+    assert again.forget_after == model.forget_after == 90
+    with pytest.raises(TypeError, match="not both"):
+        FlyBloomNovelty(recovery=90, forget_after=90)
+    X = digits[0][:100]
+    model.set_params(forget_after=None).fit(X)
+    with pytest.warns(FutureWarning, match="novelty_rate"):
+        assert (model.novel_winners(X) == model.novelty_rate(X)).all()
+    assert not hasattr(model, "no_such_name")
+
+
 def test_other_digits_are_novel(digits_split):
     """Far better than chance, out of the box."""
     learned, same, other = digits_split
@@ -40,13 +59,13 @@ def test_the_threshold_holds_for_new_rows(digits):
 def test_what_was_not_met_for_long_becomes_novel_again(digits_split):
     """Novelty to the zeros rises, until they are forgotten as if never met."""
     zeros, _, other = digits_split
-    model = FlyBloomNovelty(recovery=160, random_state=0, encoding="none").fit(zeros[:40])
+    model = FlyBloomNovelty(forget_after=160, random_state=0, encoding="none").fit(zeros[:40])
     at_first = model.novelty(zeros[:40]).mean()
     middle = model.partial_fit(other[:100]).novelty(zeros[:40]).mean()
     at_last = model.partial_fit(other[100:200]).novelty(zeros[:40]).mean()
     assert at_first < middle < at_last
     assert at_last > 3 * at_first
-    never = FlyBloomNovelty(recovery=160, random_state=0, encoding="none").fit(other[:200])
+    never = FlyBloomNovelty(forget_after=160, random_state=0, encoding="none").fit(other[:200])
     assert_array_equal(model.counts_, never.counts_)
 
 
@@ -84,9 +103,9 @@ def test_calibrate_sets_the_threshold_from_rows_held_out(digits_split):
 @pytest.mark.parametrize("positions", [None, [0], [0, 900], [0.0, 1.0], [-1, 0]])
 def test_with_recovery_forgetting_needs_positions(digits_split, positions):
     """One for each row, among those met."""
-    model = FlyBloomNovelty(recovery=1000, random_state=0).fit(digits_split[0])
+    model = FlyBloomNovelty(forget_after=1000, random_state=0).fit(digits_split[0])
     before = pickle.dumps(model)
-    with pytest.raises(ValueError, match="With recovery, forget needs the position of each of the 2 rows"):
+    with pytest.raises(ValueError, match="With forget_after, forget needs the position of each of the 2 rows"):
         model.forget(digits_split[0][:2], positions=positions)
     assert pickle.dumps(model) == before
 
@@ -133,7 +152,7 @@ def test_rows_between_clusters_are_outliers(rng):
 
 def test_leverage_has_no_recovery(digits_split):
     """Pairs of winners know nothing of time."""
-    model = FlyBloomNovelty(readout="leverage", recovery=100)
+    model = FlyBloomNovelty(readout="leverage", forget_after=100)
     with pytest.raises(ValueError, match="forgets with time only where it reads filters"):
         model.fit(digits_split[0])
 

@@ -166,7 +166,7 @@ def test_what_is_refused_changes_nothing(rows):
         with pytest.raises(ValueError, match=match):
             SlidingWindow(FlyBloomClassifier(), **wrong).partial_fit(X, y)
     with pytest.raises(ValueError, match="fades by itself"):
-        SlidingWindow(FlyBloomNovelty(recovery=10), n_rows=3).partial_fit(X)
+        SlidingWindow(FlyBloomNovelty(forget_after=10), n_rows=3).partial_fit(X)
 
 
 def test_rows_of_no_weight_are_not_there(rows):

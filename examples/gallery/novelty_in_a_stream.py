@@ -3,7 +3,7 @@ Novelty in a stream
 ===================
 
 A detector without labels learns digits one block after the other. Zeros stop coming after a third of the stream, and
-come back at the end. With ``recovery`` what has not come for long is forgotten, and is new again.
+come back at the end. With ``forget_after`` what has not come for long is forgotten, and is new again.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ X, y = load_digits(return_X_y=True)
 rng = np.random.default_rng(0)
 zeros, others = X[y == 0], X[y != 0]
 probe, zeros = zeros[:40], zeros[40:]
-model = FlyBloomNovelty(recovery=600, encoding="standard", random_state=0)
+model = FlyBloomNovelty(forget_after=600, encoding="standard", random_state=0)
 remembers = FlyBloomNovelty(readout="filter", encoding="standard", random_state=0)
 
 # %%
@@ -36,7 +36,7 @@ for block in range(60):
 
 figure, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
 ax.axvspan(20, 50, color="0.92", label="no zeros come")
-ax.plot(np.array(novelty)[:, 0], color="#b5482a", lw=2, label="recovery=600")
+ax.plot(np.array(novelty)[:, 0], color="#b5482a", lw=2, label="forget_after=600")
 ax.plot(np.array(novelty)[:, 1], color="#3b6ea5", lw=2, label="remembers all")
 ax.set(xlabel="block of 40 rows", ylabel="novelty of zeros")
 ax.spines[["top", "right"]].set_visible(False)

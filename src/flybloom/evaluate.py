@@ -6,11 +6,12 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from flybloom._internal.deprecated import OldAttributes
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels, taken
 
@@ -19,7 +20,7 @@ MANY_ROWS = 1024  # that a model is given at once which predicts and learns one 
 
 
 @dataclass
-class StreamScores:
+class StreamScores(OldAttributes):
     """What came out of `test_then_train`.
 
     Each entry of the curves belongs to the end of a block.
@@ -50,9 +51,11 @@ class StreamScores:
         Accuracies of the last 1000 rows, or of as many as were asked for.
     novelty : list of float
         Mean novelty of the rows of each block before they were learned, if asked for.
-    novel_winners : list of float
+    novelty_rate : list of float
         Mean share of winners that had never won, if asked for: it rises where rows change.
     """
+
+    _old_attributes: ClassVar = {"novel_winners": "novelty_rate"}
 
     n_rows: int = 0
     accuracy: float = 0.0
@@ -68,7 +71,7 @@ class StreamScores:
     rolling_no_change: list[float] = field(default_factory=list)
     rolling_majority: list[float] = field(default_factory=list)
     novelty: list[float] = field(default_factory=list)
-    novel_winners: list[float] = field(default_factory=list)
+    novelty_rate: list[float] = field(default_factory=list)
 
 
 def test_then_train(
@@ -255,8 +258,8 @@ def _follow(model: Any, X: Any, scores: StreamScores) -> None:
     try:
         scored = np.asarray(model.novelty(X)) if hasattr(model, "novelty") else np.zeros(0)
         novelty = float((scored.min(axis=1) if scored.ndim > 1 else scored).mean()) if scored.size else np.nan
-        novel = float(model.novel_winners(X).mean())
+        novel = float(model.novelty_rate(X).mean())
     except NotFittedError:
         pass
     scores.novelty.append(novelty)
-    scores.novel_winners.append(novel)
+    scores.novelty_rate.append(novel)

@@ -36,7 +36,7 @@ KINDS = [
     Kind("classes read by Bayes", FlyBloomClassifier, {"readout": "bayes"}),
     Kind("novelty by filters", FlyBloomNovelty, {"readout": "filter"}),
     Kind("novelty by leverage", FlyBloomNovelty, {}),
-    Kind("novelty that recovers", FlyBloomNovelty, {"recovery": 24}, has_order=True),
+    Kind("novelty that recovers", FlyBloomNovelty, {"forget_after": 24}, has_order=True),
     Kind("pairs", FlyRidgeClassifier, {}),
     Kind("pairs with targets", FlyRidgeRegressor, {"target_scale": 1.0}),
     Kind("hours", HourModel, {}),

@@ -1,4 +1,4 @@
-"""What the detector must obey: blocks, order, forgetting and recovery, against the definition, bit for bit."""
+"""What the detector must obey: blocks, order, forgetting and fading, against the definition, bit for bit."""
 
 import numpy as np
 import pytest
@@ -28,12 +28,12 @@ def assert_same(a, b):
 
 
 @given(st.data(), labelled_rows(), st.sampled_from([None, 1, 8, 20, 64]))
-def test_blocks_of_any_size_lead_to_the_same_counts(data, rows, recovery):
+def test_blocks_of_any_size_lead_to_the_same_counts(data, rows, forget_after):
     """Time passes with rows, not with blocks."""
-    model = detector(recovery=recovery)
+    model = detector(forget_after=forget_after)
     for block in data.draw(block_cuts(len(rows.y))):
         model.partial_fit(rows.X[block])
-    assert_same(model, detector(recovery=recovery, n_jobs=2).fit(rows.X))
+    assert_same(model, detector(forget_after=forget_after, n_jobs=2).fit(rows.X))
 
 
 @given(st.data(), labelled_rows())
@@ -51,25 +51,25 @@ def test_novelty_is_that_of_a_classifier_with_one_class(rows, decay):
 
 
 @given(labelled_rows(integers=True), st.floats(0.01, 1.0), st.integers(1, 40))
-def test_recovery_follows_its_definition(rows, decay, recovery):
+def test_fading_follows_its_definition(rows, decay, forget_after):
     """Each win fades in eight steps with the rows met since."""
-    model = detector(decay=decay, recovery=recovery).fit(rows.X)
+    model = detector(decay=decay, forget_after=forget_after).fit(rows.X)
     winners = FlyHash(**SIZES).fit(rows.X).winners(rows.X)
-    n, epoch = len(rows.y), -(-recovery // 8)
+    n, epoch = len(rows.y), -(-forget_after // 8)
     expected = reference.recovering_novelty(winners, winners, range(n), n, decay, epoch, 8)
     assert_array_equal(model.novelty(rows.X), expected)
 
 
 @given(st.data(), labelled_rows(), st.sampled_from([None, 8, 24, 1000]))
-def test_forgotten_rows_were_never_met(data, rows, recovery):
+def test_forgotten_rows_were_never_met(data, rows, forget_after):
     """What is left are the counts of the other rows, at the ages they have."""
     n = len(rows.y)
     gone = np.array(sorted(data.draw(st.sets(st.integers(0, n - 1), max_size=n - 1))), int)
-    model = detector(recovery=recovery).fit(rows.X)
+    model = detector(forget_after=forget_after).fit(rows.X)
     if gone.size:
-        model.forget(rows.X[gone], positions=gone if recovery else None)
+        model.forget(rows.X[gone], positions=gone if forget_after else None)
     others = np.setdiff1d(np.arange(n), gone)
-    if recovery is None:
+    if forget_after is None:
         assert_same(model, detector().fit(rows.X[others]))
         return
     winners = FlyHash(**SIZES).fit(rows.X).winners(rows.X)

@@ -24,7 +24,7 @@ search = FlyBloomClassifierCV([64, 128], n_winners=0.1, decay="paper", cv="loo",
 best: FlyBloomClassifier = search.best_estimator_
 pairs = model.most_similar_classes(2, kind="familiarity")
 shares = model.explain(X, labels=1)
-detector = FlyBloomNovelty(contamination=0.1, recovery=100).fit(X)
+detector = FlyBloomNovelty(contamination=0.1, forget_after=100).fit(X)
 extent: str = detector.forget(X[:1], positions=[0]).extent
 is_outlier = detector.predict(X) == -1
 model = (model + model).merge(model)

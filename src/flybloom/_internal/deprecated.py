@@ -53,15 +53,32 @@ def accepts_old_parameters(kind: Kind) -> Kind:
     return kind
 
 
-class OldNames:
-    """An estimator that accepts old names.
+class OldAttributes:
+    """A class that has attributes and methods under their old names as well.
 
-    `_old_parameters` says what became of a parameter: its new name, or what to do with its value. `_old_attributes`
-    does so for methods and attributes: the new name, or a pair of what to use instead and a function of the estimator.
+    `_old_attributes` says what became of each: the new name, or a pair of what to use instead and a function of the
+    object.
+    """
+
+    _old_attributes: ClassVar[Mapping[str, str | tuple[str, Callable[..., Any]]]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute by its old name; for others, raise again what `getattr` raised."""
+        new = None if name.startswith("__") else self._old_attributes.get(name)
+        if new is None:
+            return super().__getattribute__(name)
+        instead, function = (new, None) if isinstance(new, str) else new
+        warn_deprecated(f"{name} of {type(self).__name__} is deprecated. Use {instead} instead.")
+        return getattr(self, instead) if function is None else partial(function, self)
+
+
+class OldNames(OldAttributes):
+    """An estimator that has old names of parameters as well.
+
+    `_old_parameters` says what became of each: the new name, or a function that puts something in its place.
     """
 
     _old_parameters: ClassVar[Mapping[str, str | Taken]] = {}
-    _old_attributes: ClassVar[Mapping[str, str | tuple[str, Callable[..., Any]]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Let subclasses accept old names."""
@@ -84,11 +101,7 @@ class OldNames:
         """
         return super().set_params(**current_parameters(type(self), params))  # type: ignore[misc]
 
-    def __getattr__(self, name: str) -> Any:
-        """Return an attribute by its old name; for others, raise again what `getattr` raised."""
-        new = None if name.startswith("__") else self._old_attributes.get(name)
-        if new is None:
-            return super().__getattribute__(name)
-        instead, function = (new, None) if isinstance(new, str) else new
-        warn_deprecated(f"{name} of {type(self).__name__} is deprecated. Use {instead} instead.")
-        return getattr(self, instead) if function is None else partial(function, self)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take over what was pickled, perhaps under old names."""
+        new = {old: name for old, name in self._old_parameters.items() if isinstance(name, str)}
+        super().__setstate__({new.get(name, name): value for name, value in state.items()})  # type: ignore[misc]

@@ -25,7 +25,7 @@ FOR_KINDS = {  # settings that not every kind has
     "alpha": (Kind.PAIRS, Kind.REGRESSION),
     "class_weight": (Kind.CLASSES, Kind.PAIRS),
     "contamination": (Kind.NOVELTY,),
-    "recovery": (Kind.NOVELTY,),
+    "forget_after": (Kind.NOVELTY,),
 }
 OPTIONS = {
     "n_components": "--components", "n_connections": "--connections", "n_winners": "--winners", "signed": "--unsigned",

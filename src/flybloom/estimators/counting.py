@@ -50,6 +50,7 @@ class CountingEstimator(FlyEstimator):
     and `calibrated_with`, and adds `fit`, `partial_fit` and what it reads off the counts.
     """
 
+    _old_attributes: ClassVar = {"novel_winners": "novelty_rate"}
     counts_type: ClassVar[type[Counts]]
     weight_unit: WantedUnit = None  # of kinds that have no such parameter: whole rows alone
     needs_labels: ClassVar[bool] = True
@@ -353,7 +354,7 @@ class CountingEstimator(FlyEstimator):
                 "more_rows": counts.n_bytes if is_outgrown else 0,
             }
 
-    def novel_winners(self, X: Any) -> Array:
+    def novelty_rate(self, X: Any) -> Array:
         """Return for each row the share of its winners that have never won before, in whatever class.
 
         It needs no labels. It rises where a stream changes, and falls as the model learns what is new.
@@ -374,7 +375,7 @@ class CountingEstimator(FlyEstimator):
         >>> from flybloom import FlyBloomClassifier
         >>> X, y = load_digits(return_X_y=True)
         >>> model = FlyBloomClassifier(random_state=0).fit(X[:900], y[:900])
-        >>> bool(model.novel_winners(X[900:]).mean() < model.novel_winners(X[900:, ::-1]).mean())
+        >>> bool(model.novelty_rate(X[900:]).mean() < model.novelty_rate(X[900:, ::-1]).mean())
         True
         """
         with self._scoring(X) as (rows, learned):

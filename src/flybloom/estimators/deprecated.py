@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from flybloom._internal.deprecated import Taken
+
 SCALINGS = {"none": "none", "center": "center", "standard": "standard+clip=inf"}
 
 
@@ -33,4 +35,4 @@ def without_warm_up(owner: str, warm_up: Any, others: dict[str, Any]) -> str:  #
     )
 
 
-OLD_PARAMETERS = {"scaling": scaling_as_encoding, "warm_up": without_warm_up}
+OLD_PARAMETERS: dict[str, str | Taken] = {"scaling": scaling_as_encoding, "warm_up": without_warm_up}

@@ -22,11 +22,12 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import LeverageSizes, Sizes
 from flybloom.core.model import Model
 from flybloom.core.readout import pair_novelty
-from flybloom.core.readout.recovery import AgedFilter
+from flybloom.core.readout.aged_filter import AgedFilter
 from flybloom.core.readout.weighted_quantile import weighted_quantile
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.counting import GIVEN, CountingEstimator, kept_value
+from flybloom.estimators.deprecated import OLD_PARAMETERS
 
 AUTO_OFFSET = -0.5  # of filters: half of what wins is new
 AUTO, LEVERAGE, FILTER = "auto", "leverage", "filter"
@@ -39,11 +40,11 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     them (see `readout`). By default it is how often two components won together. A new row is novel as far as the rows
     learned do not explain its winners: its leverage among their hashes, the variance of a Gaussian process. Or it is
     how often each component won: the Fly Bloom Filter [1]_, to which a row is novel as far as its winners have rarely
-    won before. With `recovery` a filter is sensitive to time as well: what was not met for long becomes novel again.
+    won before. With `forget_after` a filter is sensitive to time as well: what was not met for long is novel again.
 
     The counts are all that is learned. So learning block by block, in any order, on any number of threads gives the
-    same detector, detectors of parts of the rows add up, and rows can be forgotten exactly. With `recovery` the order
-    of rows matters, as it should, and nothing else does.
+    same detector, detectors of parts of the rows add up, and rows can be forgotten exactly. With `forget_after` the
+    order of rows matters, as it should, and nothing else does.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         - If "leverage", pairs of winners: ``2 * n_components**2`` bytes. Novelty is the leverage that the row would
           have if it were learned.
         - If "filter", winners: a count for each component.
-        - If "auto", "leverage", or "filter" where there is `recovery`; ``readout_`` says which.
+        - If "auto", "leverage", or "filter" where there is `forget_after`; ``readout_`` says which.
 
     alpha : float, default=50.0
         What is added to the diagonal of the pairs. The larger, the less a single row explains of others like it; more
@@ -85,7 +86,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         How fast the filter gets used to a component, above 0 and up to 1: one that won n times has the weight
         ``(1 - decay)**n``. It may be changed after fit. Only for filters.
 
-    recovery : int, default=None
+    forget_after : int, default=None
         After how many further rows a row is forgotten. Until then its effect fades in eight equal steps: a win that is
         k steps old multiplies the weight by ``1 - decay * (8 - k) / 8``. None means never. Only for filters.
 
@@ -129,7 +130,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     Attributes
     ----------
     counts_ : ndarray of shape (n_ages, n_components_)
-        How often each component won: one row, or one for each of eight ages, the newest first, with `recovery`.
+        How often each component won: one row, or one for each of eight ages, the newest first, with `forget_after`.
 
     readout_ : str
         How novelty is read from the counts, "leverage" or "filter".
@@ -138,7 +139,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         Number of rows learned and not forgotten.
 
     clock_ : int
-        Number of rows met so far, if there is `recovery`; 0 without.
+        Number of rows met so far, if there is `forget_after`; 0 without.
 
     epoch_ : int or None
         Number of rows after which what was learned grows one step older.
@@ -181,6 +182,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     0.34
     """
 
+    _old_parameters: ClassVar = {**OLD_PARAMETERS, "recovery": "forget_after"}
     needs_labels = False
     _has_labels = False
     readout: Literal["auto", "leverage", "filter"] = "filter"  # of pickles from before there was any other
@@ -190,7 +192,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "decay": [Interval(Real, 0, 1, closed="right")],
         "bias_columns": [Interval(Real, 0, 1, closed="both")],
-        "recovery": [Interval(Integral, 1, None, closed="left"), None],
+        "forget_after": [Interval(Integral, 1, None, closed="left"), None],
         "contamination": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right")],
     }
 
@@ -203,7 +205,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         readout: Literal["auto", "leverage", "filter"] = "auto",
         alpha: float = 50.0,
         decay: float = 0.4,
-        recovery: int | None = None,
+        forget_after: int | None = None,
         contamination: float | str = "auto",
         bias_columns: float = 1.0,
         signed: bool = True,
@@ -217,7 +219,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         self.readout = readout
         self.alpha = alpha
         self.decay = decay
-        self.recovery = recovery
+        self.forget_after = forget_after
         self.contamination = contamination
         self.bias_columns = bias_columns
         self.signed = signed
@@ -231,7 +233,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows, oldest first where there is `recovery`.
+            The rows, oldest first where there is `forget_after`.
         y : None
             Ignored.
 
@@ -294,8 +296,8 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows that were learned.
         positions : array-like of shape (n_samples,), default=None
-            With `recovery`, how many rows had been learned before each of these, from which its age follows. Rows that
-            have faded are left alone.
+            With `forget_after`, how many rows had been learned before each of these, from which its age follows. Rows
+            that have faded are left alone.
 
         Returns
         -------
@@ -303,7 +305,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
             Its ``extent`` is "complete" if nothing of the rows is left, or "counts only" if the encoding in use is not
             the one of the remaining rows; its ``steps`` name what differs.
         """
-        return self._forget(X, None if self.recovery is None else positions)
+        return self._forget(X, None if self.forget_after is None else positions)
 
     def calibrate(self, X: Any, contamination: float) -> Self:
         """Set the threshold from rows that were not learned.
@@ -356,7 +358,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows that were learned.
         positions : array-like of shape (n_samples,), default=None
-            With `recovery`, how many rows had been learned before each of these.
+            With `forget_after`, how many rows had been learned before each of these.
 
         Returns
         -------
@@ -520,12 +522,12 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
 
     @property
     def clock_(self) -> int:
-        """Number of rows met so far, if there is `recovery`; 0 without."""
+        """Number of rows met so far, if there is `forget_after`; 0 without."""
         return int(self._counts("clock_").n_met)
 
     @property
     def epoch_(self) -> int | None:
-        """Number of rows after which what was learned grows one step older; None without `recovery`."""
+        """Number of rows after which what was learned grows one step older; None without `forget_after`."""
         return getattr(self._counts("epoch_"), "epoch", None)
 
     @property
@@ -547,7 +549,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     @property
     def _reads_leverage(self) -> bool:
         """Whether pairs are to be counted."""
-        return self.readout == LEVERAGE or (self.readout == AUTO and self.recovery is None)
+        return self.readout == LEVERAGE or (self.readout == AUTO and self.forget_after is None)
 
     @property
     def counts_type(self) -> type[Counts]:  # type: ignore[override]
@@ -564,12 +566,12 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
         """After how many rows one is forgotten, where counts know of time."""
         if self._reads_leverage:
             return {}
-        return {"recovery": None if self.recovery is None else int(self.recovery)}
+        return {"forget_after": None if self.forget_after is None else int(self.forget_after)}
 
     @property
     def _has_positions(self) -> bool:  # type: ignore[override]
-        """With recovery, the age of a row follows from its position."""
-        return self.recovery is not None
+        """With forget_after, the age of a row follows from its position."""
+        return self.forget_after is not None
 
     @staticmethod
     def _check_labels(y: Any, n_rows: int | None = None) -> Any:  # noqa: ARG004
@@ -579,10 +581,10 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot say as well."""
         super()._validate_params()
-        if self.readout == LEVERAGE and self.recovery is not None:
+        if self.readout == LEVERAGE and self.forget_after is not None:
             msg = (
                 "FlyBloomNovelty forgets with time only where it reads filters. Got readout='leverage' and "
-                f"recovery={self.recovery!r}. Use readout='filter', or forget rows with `forget` or a SlidingWindow."
+                f"forget_after={self.forget_after!r}. Use readout='filter', or `forget` or a SlidingWindow."
             )
             raise ValueError(msg)
 

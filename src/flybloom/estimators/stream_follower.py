@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
@@ -83,6 +83,7 @@ def _model_has(name: str) -> Callable[[Method], Method]:
 class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Answers as the model inside does. A subclass learns, and says which model that is."""
 
+    _old_attributes: ClassVar = {"novel_winners": "novelty_rate"}
     shown_inside = "model_"
     model: Any
 
@@ -154,7 +155,7 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
         """
         return np.asarray(self._fitted().novelty(X))
 
-    def novel_winners(self, X: Any) -> Array:
+    def novelty_rate(self, X: Any) -> Array:
         """Return for each row the share of its winners that never won in the window; it needs no labels.
 
         Parameters
@@ -167,7 +168,7 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
         ndarray of shape (n_samples,)
             From 0 to 1.
         """
-        return np.asarray(self._fitted().novel_winners(X))
+        return np.asarray(self._fitted().novelty_rate(X))
 
     @_model_has("score")
     def score(self, X: Any, y: Any) -> float:

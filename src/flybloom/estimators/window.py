@@ -60,7 +60,7 @@ class SlidingWindow(StreamFollower):
     Parameters
     ----------
     model : FlyBloomClassifier, FlyRidgeClassifier or FlyBloomNovelty
-        The model that learns; a clone of it does. With `recovery`, novelty fades by itself and needs no window.
+        The model that learns; a clone of it does. With `forget_after`, novelty fades by itself and needs no window.
 
     n_rows : int or None, default=None
         How many rows the window has. A row counts as one, whatever its weight; one of weight 0 is not there at all.
@@ -85,7 +85,7 @@ class SlidingWindow(StreamFollower):
 
     See Also
     --------
-    FlyBloomNovelty : With `recovery`, familiar rows become novel again.
+    FlyBloomNovelty : With `forget_after`, familiar rows become novel again.
 
     Examples
     --------
@@ -286,8 +286,8 @@ class SlidingWindow(StreamFollower):
         if self.model.counts_type.fits_labels:
             msg = f"SlidingWindow keeps rows with labels, and {type(self.model).__name__} learns numbers. Use forget."
             raise TypeError(msg)
-        if getattr(self.model, "recovery", None) is not None:
-            msg = "A model with recovery fades by itself. Use it without SlidingWindow, or set recovery=None."
+        if getattr(self.model, "forget_after", None) is not None:
+            msg = "A model with forget_after fades by itself. Use it without SlidingWindow, or set forget_after=None."
             raise ValueError(msg)
 
     def _answers_now(self) -> Any:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from flybloom.estimators.counting import CountingEstimator
 
 FIXED_BY_LIKE = (
-    "kind", "components", "connections", "winners", "unsigned", "encoding", "seed", "recovery",
+    "kind", "components", "connections", "winners", "unsigned", "encoding", "seed", "forget_after",
     "max_categories", "categories",
 )  # fmt: skip
 NOT_ON_A_CLUSTER = ("checkpoint", "every", "resume", "single_pass", "encoding_from", "block_rows", "jobs")
@@ -91,8 +91,11 @@ def command(
     contamination: Annotated[
         float | None, typer.Option(min=0.0, max=0.5, help="Of novelty: share of outliers among the rows.")
     ] = None,
-    recovery: Annotated[
-        int | None, typer.Option(min=1, help="Of novelty: after how many further rows a row is forgotten.")
+    forget_after: Annotated[
+        int | None,
+        typer.Option(
+            "--forget-after", "--recovery", min=1, help="Of novelty: after how many further rows a row is forgotten."
+        ),
     ] = None,
     unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
     encoding: EncodingOption = "auto",
@@ -142,7 +145,7 @@ def command(
         "alpha": _alpha(alpha),
         "class_weight": None if class_weight is None else class_weight.value,
         "contamination": "auto" if contamination is None else contamination,
-        "recovery": recovery,
+        "forget_after": forget_after,
         "signed": not unsigned,
         "encoding": with_categories(encoding, max_categories),
         "random_state": seed,

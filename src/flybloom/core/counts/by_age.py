@@ -1,7 +1,7 @@
 """Counts by age: how often each component won, in one column, or in one for each step by which rows fade.
 
-Ages follow from the positions of rows in the stream alone, so the size of blocks changes nothing. Without recovery
-there is one column, and order does not matter.
+Ages follow from the positions of rows in the stream alone, so the size of blocks changes nothing. Without
+`forget_after` there is one column, and order does not matter.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class AgeCounts(Counts):
     n_rows : int
         Rows learned and not forgotten; those that have faded are among them.
     clock : int
-        Rows met so far, if there is recovery; 0 without.
+        Rows met so far, if there is `forget_after`; 0 without.
     epoch : int or None
         Rows after which what was learned grows one step older; None for never.
     n_winners : int
@@ -66,9 +66,9 @@ class AgeCounts(Counts):
         self._rows = np.array([n_rows])  # an array, so that a kernel can change it with the table
 
     @classmethod
-    def empty(cls, n_components: int, n_winners: int, recovery: int | None = None) -> Self:
-        """Return counts of no rows, which fade after `recovery` further ones."""
-        epoch = None if recovery is None else -(-int(recovery) // STEPS)
+    def empty(cls, n_components: int, n_winners: int, forget_after: int | None = None) -> Self:
+        """Return counts of no rows, which fade after `forget_after` further ones."""
+        epoch = None if forget_after is None else -(-int(forget_after) // STEPS)
         return cls(np.zeros((n_components, 1 if epoch is None else STEPS), np.int32), 0, 0, epoch, n_winners)
 
     def emptied(self) -> Self:
@@ -82,7 +82,7 @@ class AgeCounts(Counts):
 
     @property
     def needs_positions(self) -> bool:
-        """With recovery, the age of a row follows from its position."""
+        """With `forget_after`, the age of a row follows from its position."""
         return self.epoch is not None
 
     @property
@@ -105,7 +105,7 @@ class AgeCounts(Counts):
             return self
         if before.clock % self.epoch:
             msg = (
-                f"Cannot merge: with recovery, the rows of the second model come after the {before.clock} of the "
+                f"Cannot merge: with forget_after, the rows of the second model come after the {before.clock} of the "
                 f"first, which must be a multiple of epoch_={self.epoch}, or ages would differ from those of one "
                 "stream. Merge after that many rows, or learn the rows instead."
             )
@@ -115,8 +115,8 @@ class AgeCounts(Counts):
     def counter(self, labels: Any, weights: Weights, *, sign: int = 1) -> Counter:
         """Begin to count rows.
 
-        `labels` are the positions of the rows in the stream; None for the next ones. With recovery, rows before the
-        clock are taken to belong to the time before it, later ones move it on.
+        `labels` are the positions of the rows in the stream; None for the next ones. With `forget_after`, rows before
+        the clock are taken to belong to the time before it, later ones move it on.
         """
         n_rows = weights.size
         if self.epoch is None:
@@ -147,7 +147,7 @@ class AgeCounts(Counts):
             _kernels.count.add_counts(delta.winners, delta.ages, delta.weights, table, np.zeros(STEPS, np.int64))
             return type(self)(table, int(n_rows[0]), self.clock, self.epoch, self.n_winners)
         if delta.epoch != self.epoch:
-            msg = f"Cannot merge: epoch_ differs ({self.epoch} and {delta.epoch}). Use the same recovery for both."
+            msg = f"Cannot merge: epoch_ differs ({self.epoch} and {delta.epoch}). Use the same forget_after for both."
             raise IncompatibleHashError(msg)
         clock = max(self.clock, delta.clock)
         table = delta.aged(clock).astype(dtype, copy=not owned)
@@ -163,8 +163,8 @@ class AgeCounts(Counts):
         else:
             if self.epoch is not None and delta.clock != self.clock:
                 msg = (
-                    "Cannot subtract: with recovery, ages follow from positions in the stream, and the two models are "
-                    f"at rows {self.clock} and {delta.clock} of theirs. Use forget with positions."
+                    "Cannot subtract: with forget_after, ages follow from positions in the stream, and the two models "
+                    f"are at rows {self.clock} and {delta.clock} of theirs. Use forget with positions."
                 )
                 raise IncompatibleHashError(msg)
             table = self.table - delta.table
@@ -250,7 +250,7 @@ class AgeCounts(Counts):
             or (positions >= clock).any()
         ):
             msg = (
-                f"With recovery, forget needs the position of each of the {n_rows} rows: whole numbers from 0 to "
+                f"With forget_after, forget needs the position of each of the {n_rows} rows: whole numbers from 0 to "
                 f"{clock - 1}, how many rows had been learned before it. Got {given!r} instead."
             )
             raise ValueError(msg)

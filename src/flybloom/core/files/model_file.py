@@ -190,7 +190,7 @@ def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any
         return 5  # weights that float32 does not hold, or pairs without classes
     inside: dict[str, Any] = facts.get("inside", {})
     steps = [step for holder in (description, inside) for step in holder.get("encoding", ())]
-    if kind == "AdaptiveWindow":
+    if kind in {"AdaptiveWindow", "FlyBloomNovelty"}:
         return 4  # by the names of its parameters, which older versions know as others
     if any("beside" in step or step["step"] in {"fill", "select"} for step in steps):
         return 4
