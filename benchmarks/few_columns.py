@@ -53,7 +53,9 @@ def measured(X: np.ndarray, y: np.ndarray) -> dict[str, float] | None:
         columns = range(d) if d <= FEW else told
         if len(columns) > FEW:
             return None
-        few = Encoding(bins=7 if len(columns) <= 5 else 5, beside=0.4, relevance=0.4, columns=[int(c) for c in columns])
+        few = Encoding(
+            bins=7 if len(columns) <= 5 else 5, passthrough_scale=0.4, relevance=0.4, columns=[int(c) for c in columns]
+        )
         plain = Encoding("standard", relevance=0.4 if d <= 100 else 1.0)
         for name, kind in MODELS.items():
             for way, encoding in (("plain", plain), ("bins", few), ("auto", "auto")):

@@ -105,7 +105,7 @@ RULES: dict[str, Rule] = {
         kept="columns with rare, far values",
     ),
     "bins": Rule("up to 30 columns become bins", [(choice, "MAX_BINNED", 0)]),
-    "beside": Rule("columns stand beside their bins", [(choice, "BESIDE", 0.0)], kept="drawn sets"),
+    "beside": Rule("columns stand beside their bins", [(choice, "PASSTHROUGH", 0.0)], kept="drawn sets"),
     "informative": Rule(
         "of more columns, the informative ones become bins if they are at most 30",
         [(choice.Auto, "_informative_columns", lambda *_: None)],

@@ -183,7 +183,7 @@ def sample_files(folder):
         flybloom.FlyBloomNovelty(**sizes).partial_fit(X),
         flybloom.FlyBloomClassifier(**sizes).fit(X, y, sample_weight=np.linspace(0.1, 1, 60)),
         flybloom.FlyBloomClassifier(**sizes, encoding="rotation", readout="bayes").fit(X, y),
-        flybloom.FlyBloomClassifier(**sizes, encoding="bins+beside+relevance", readout="bayes").fit(X, y).freeze(),
+        flybloom.FlyBloomClassifier(**sizes, encoding="bins+passthrough+relevance", readout="bayes").fit(X, y).freeze(),
         counted.release(1.0, classes=range(3), random_state=0, limit=(2.0, 1e-3)),
         counted,
         flybloom.SlidingWindow(flybloom.FlyBloomClassifier(**sizes, encoding="none"), n_rows=20).fit(X, y),

@@ -23,7 +23,7 @@ ENCODINGS = [
     "none+relevance",
     "rotation+relevance",
     "bins+relevance",
-    "bins+beside+relevance",
+    "bins+passthrough+relevance",
     "fill",
     "fill=classes+bins",
     "columns=1,4+fill+bins",

@@ -19,7 +19,7 @@ ENCODINGS = [
     "bins",
     "rotation+relevance",
     "bins+relevance",
-    "bins+beside+relevance",
+    "bins+passthrough+relevance",
     "fill=classes",
     "columns=0,2+bins",
 ]

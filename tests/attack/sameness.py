@@ -19,7 +19,7 @@ from flybloom import (
     OpenSetClassifier,
 )
 
-ENCODINGS = ("auto", "none", "center", "standard", "standard+fill", "standard+fill=classes", "bins", "bins+beside",
+ENCODINGS = ("auto", "none", "center", "standard", "standard+fill", "standard+fill=classes", "bins", "bins+passthrough",
              "bins+relevance", "rotation=3", "clip=2.0", "none+relevance")  # fmt: skip
 MAX_COPIES = 9
 

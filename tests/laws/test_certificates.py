@@ -9,8 +9,8 @@ from flybloom import FlyBloomClassifier, FlyRidgeClassifier
 from flybloom.core.hashing.bounds import SumBounds
 
 ENCODINGS = [
-    "none", "standard", "bins", "bins+relevance", "bins+beside", "rotation=3", "auto",
-    "bins=4+relevance+rotation=5", "bins=4+beside+relevance+rotation=5", "fill=classes+bins",
+    "none", "standard", "bins", "bins+relevance", "bins+passthrough", "rotation=3", "auto",
+    "bins=4+relevance+rotation=5", "bins=4+passthrough+relevance+rotation=5", "fill=classes+bins",
     "columns=0,1+bins", "columns=1+relevance",
 ]  # fmt: skip
 NORMS = ["linf", "l2", "l1"]

@@ -30,7 +30,7 @@ from laws.strategies import block_cuts, labelled_rows
 
 ENCODINGS = (
     "auto", "none", "whole", "center", "standard", "bins", "bins=3+relevance", "relevance", "relevance=1+clip=inf",
-    "rotation=2", "rotation=3+standard", "bins=4+relevance+rotation=5", "bins=3+beside", "bins=4+beside=2+relevance",
+    "rotation=2", "rotation=3+standard", "bins=4+relevance+rotation=5", "bins=3+passthrough", "bins=4+passthrough=2+relevance",
     "fill", "fill=classes+bins=3", "columns=0+bins=4+relevance",
 )  # fmt: skip
 every_encoding = pytest.mark.parametrize("encoding", ENCODINGS)
@@ -65,7 +65,7 @@ def test_clip_and_bins_are_the_slow_truth(case):
     assert_array_equal(encoder.encode(X), np.nan_to_num(reference.clipped(X, weights)))
     binned = fitted(Encoding(bins=5), X, y, weights)
     assert_array_equal(binned.encode(X), reference.soft_bins(reference.clipped(X, weights), 5, 2.5, weights))
-    beside = fitted(Encoding(bins=3, beside=0.4), X, y, weights)
+    beside = fitted(Encoding(bins=3, passthrough_scale=0.4), X, y, weights)
     assert_array_equal(beside.encode(X), reference.soft_bins(reference.clipped(X, weights), 3, 2.5, weights, 0.4))
 
 
@@ -148,7 +148,7 @@ def test_relevance_of_bins_is_the_slow_truth(case, times, beside):
     """Bins of a column tell together whether it counts, and each how much; with few rows none does."""
     (X, y), weights = case
     weights = weights * times
-    encoder = fitted(Encoding(bins=4, beside=beside, relevance=0.5), X, y, weights)
+    encoder = fitted(Encoding(bins=4, passthrough_scale=beside, relevance=0.5), X, y, weights)
     binned = reference.soft_bins(reference.clipped(X, weights), 4, 2.5, weights, beside)
     largest, n_places = max(1.0, 2.5 * beside), 5 if beside else 4
     expected = reference.relevance(binned, y, 0.5, largest, weights, 4, n_places)
@@ -378,7 +378,16 @@ def test_random_labels_give_no_gain():
 def test_words_and_objects_say_the_same():
     """Short in code, on the command line, and when printed."""
     assert Encoding.parse("bins+relevance") == Encoding(bins=5, relevance=0.5)
-    assert Encoding.parse("bins+beside") == Encoding(bins=5, beside=0.4)
+    with pytest.warns(FutureWarning, match="passthrough"):
+        assert Encoding.parse("bins+beside=2") == Encoding(bins=5, passthrough_scale=2)
+    with pytest.warns(FutureWarning, match="passthrough_scale"):
+        old = Encoding(bins=5, beside=0.4)
+    with pytest.warns(FutureWarning, match="passthrough_scale"):
+        assert old.beside == 0.4
+    stored = old.to_json()
+    stored["beside"] = stored.pop("passthrough_scale")
+    assert Encoding.from_json(stored) == old
+    assert Encoding.parse("bins+passthrough") == Encoding(bins=5, passthrough_scale=0.4)
     assert Encoding.parse("standard+clip=inf") == Encoding("standard", clip=np.inf)
     assert Encoding.parse("grid=28x28").grid_shape == (28, 28)
     assert repr(Encoding(bins=5, relevance=0.5)) == "Encoding(bins=5, relevance=0.5)"
@@ -386,8 +395,8 @@ def test_words_and_objects_say_the_same():
     assert hash(Encoding(bins=5)) == hash(Encoding(bins=5))
     for encoding in (Encoding(), Encoding("none"), Encoding(rotation=3), Encoding(clip=np.inf, grid_shape=(3, 4))):
         assert Encoding.from_json(encoding.to_json()) == encoding
-    for wrong in ("bin", "bins=x", "grid", "", "bins=1", "beside", "bins+beside=-1", "bins+beside=inf"):
-        with pytest.raises(ValueError, match=r"encoding|bins|beside"):
+    for wrong in ("bin", "bins=x", "grid", "", "bins=1", "passthrough", "bins+passthrough=-1", "bins+passthrough=inf"):
+        with pytest.raises(ValueError, match=r"encoding|bins|passthrough"):
             FlyHash(encoding=wrong).fit(np.eye(3))
 
 

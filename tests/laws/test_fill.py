@@ -147,7 +147,7 @@ def test_what_other_columns_tell_is_used():
     gaps = X.copy()
     gaps[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     for kind in (FlyBloomClassifier, FlyRidgeClassifier):
-        encodings = ("auto", "bins+beside+relevance=0.4")
+        encodings = ("auto", "bins+passthrough+relevance=0.4")
         filled, plain = (kind(2048, encoding=e, random_state=0).fit(gaps[:2000], y[:2000]) for e in encodings)
         gain = filled.score(gaps[2000:], y[2000:]) - plain.score(gaps[2000:], y[2000:])
         assert gain > 0.02

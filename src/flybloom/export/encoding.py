@@ -119,8 +119,8 @@ def _soft_bins(graph: Graph, step: SoftBins, rows: Rows) -> Rows:
     hats = graph.node("Where", graph.node("Equal", right, knots), share, zero)
     hats = graph.node("Where", graph.node("Equal", left, knots), graph.node("Sub", one, share), hats)
     hats = graph.node("Sub", hats, graph.constant(step.means.reshape(rows.n_columns, n)))
-    if step.beside:
-        column = graph.node("Mul", values, graph.constant(np.float32(step.beside)))
+    if step.passthrough_scale:
+        column = graph.node("Mul", values, graph.constant(np.float32(step.passthrough_scale)))
         hats = graph.node("Concat", hats, graph.node("Unsqueeze", column, last), axis=2)
     if rows.missing is not None:
         hats = graph.node("Where", graph.node("Unsqueeze", rows.missing, last), zero, hats)

@@ -7,16 +7,16 @@ from flybloom.core._kernels._jit import kernel
 
 
 @kernel
-def soft_bins(rows: Array, n_bins: int, limit: np.float32, beside: np.float32, means: Array, out: Array) -> None:
+def soft_bins(rows: Array, n_bins: int, limit: np.float32, scale: np.float32, means: Array, out: Array) -> None:
     """Write the hats of float32 `rows` to `out`, less their means; a missing value becomes zeros.
 
-    With `beside` above zero, the value itself, times it, comes after the hats of each column, and a column has one more
+    With `scale` above zero, the value itself, times it, comes after the hats of each column, and a column has one more
     place. ``out[i, f * n_places + b]`` is the hat of knot b of column f. Knots are even from -limit to limit; beyond,
     the outermost hats stay at one, and the value at the limit.
     """
     steps = np.float32(n_bins - 1) / (np.float32(2.0) * limit)
     last = n_bins - 2
-    n_places = n_bins + 1 if beside > np.float32(0.0) else n_bins
+    n_places = n_bins + 1 if scale > np.float32(0.0) else n_bins
     for i in range(rows.shape[0]):
         for f in range(rows.shape[1]):
             value = rows[i, f]
@@ -41,7 +41,7 @@ def soft_bins(rows: Array, n_bins: int, limit: np.float32, beside: np.float32, m
             out[i, begin + left] = (np.float32(1.0) - share) - means[first + left]
             out[i, begin + left + 1] = share - means[first + left + 1]
             if n_places > n_bins:
-                out[i, begin + n_bins] = value * beside
+                out[i, begin + n_bins] = value * scale
 
 
 @kernel

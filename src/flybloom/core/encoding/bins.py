@@ -35,25 +35,27 @@ class SoftBins(Step):
         Where the outermost knots are.
     means : ndarray of shape (n_columns * n_bins,)
         The mean of each hat, or zeros.
-    beside : float, default=0.0
+    passthrough_scale : float, default=0.0
         What the column itself, cut off at the limit, is multiplied by where it comes after its hats; 0 for not at all.
     """
 
     kind = "bins"
     ARRAYS = frozenset({"bin_means"})
 
-    def __init__(self, n_bins: int, limit: float, means: Array, beside: float = 0.0) -> None:
-        self.n_bins, self.limit, self.means, self.beside = n_bins, limit, means, beside
+    def __init__(self, n_bins: int, limit: float, means: Array, passthrough_scale: float = 0.0) -> None:
+        self.n_bins, self.limit, self.means, self.passthrough_scale = n_bins, limit, means, passthrough_scale
 
     @classmethod
-    def fit(cls, sample: Sample, n_bins: int, limit: float, beside: float = 0.0, *, centred: bool = True) -> Self:
+    def fit(
+        cls, sample: Sample, n_bins: int, limit: float, passthrough_scale: float = 0.0, *, centred: bool = True
+    ) -> Self:
         """Return the step, with the means of the hats; a missing value has none.
 
         Hats that are not `centred` stay as high as they are, as detectors want: rows in the middle of the others then
         share most of their direction, and rows far from them do not.
         """
         rows = np.ascontiguousarray(sample.rows, np.float32)
-        whole = cls(n_bins, limit, np.zeros(rows.shape[1] * n_bins, np.float32), beside)
+        whole = cls(n_bins, limit, np.zeros(rows.shape[1] * n_bins, np.float32), passthrough_scale)
         if not centred:
             return whole
         bins = cls(n_bins, limit, whole.means).apply(rows)
@@ -61,19 +63,19 @@ class SoftBins(Step):
         if is_missing.any():
             bins[np.repeat(is_missing, n_bins, axis=1)] = np.nan
         means = np.rint(moments_of(bins, sample.weights)[0] * GRAIN) / GRAIN
-        return cls(n_bins, limit, means.astype(np.float32), beside)
+        return cls(n_bins, limit, means.astype(np.float32), passthrough_scale)
 
     @property
     def n_places(self) -> int:
         """How many columns each column becomes."""
-        return places_of(self.n_bins, self.beside)
+        return places_of(self.n_bins, self.passthrough_scale)
 
     def apply(self, rows: Features) -> Array:
         """Return the bins of all columns, those of a column side by side."""
         rows = np.ascontiguousarray(rows, np.float32)
         out = np.empty((rows.shape[0], rows.shape[1] * self.n_places), np.float32)
-        limit, beside = np.float32(self.limit), np.float32(self.beside)
-        loops("encode", rows.size).soft_bins(rows, self.n_bins, limit, beside, self.means, out)
+        limit, scale = np.float32(self.limit), np.float32(self.passthrough_scale)
+        loops("encode", rows.size).soft_bins(rows, self.n_bins, limit, scale, self.means, out)
         return out
 
     def n_outputs(self, n_inputs: int) -> int:
@@ -98,12 +100,13 @@ class SoftBins(Step):
     def slopes(self, before: Array) -> Array:
         """Return how steep the hats make them, and the columns beside these."""
         slopes = np.full(self.n_places, (self.n_bins - 1) / (2.0 * self.limit))
-        slopes[self.n_bins :] = self.beside
+        slopes[self.n_bins :] = self.passthrough_scale
         return np.asarray((before[:, None] * slopes).ravel())
 
     def facts(self) -> dict[str, Any]:
         """Return number and range of the bins, and what columns beside them are multiplied by."""
-        return {"bins": self.n_bins, "limit": self.limit, **({"beside": self.beside} if self.beside else {})}
+        beside = {"beside": self.passthrough_scale} if self.passthrough_scale else {}
+        return {"bins": self.n_bins, "limit": self.limit, **beside}
 
     def arrays(self) -> dict[str, Array]:
         """Return the mean of each bin."""
@@ -121,8 +124,8 @@ class SoftBins(Step):
         ):
             msg = "its bins have no number or no range"
             raise ValueError(msg)
-        beside = facts.get("beside", 0.0)
-        if type(beside) is not float or not 0 <= beside < np.inf:
+        scale = facts.get("beside", 0.0)  # as files call it
+        if type(scale) is not float or not 0 <= scale < np.inf:
             msg = "what columns beside its bins are multiplied by is no number"
             raise ValueError(msg)
         if means is None or means.dtype != np.float32 or means.shape != (n_inputs * n_bins,):
@@ -131,7 +134,7 @@ class SoftBins(Step):
         if not ((means >= 0) & (means <= 1)).all():
             msg = "bin_means holds values that are no means of bins"
             raise ValueError(msg)
-        return cls(n_bins, limit, means, beside)
+        return cls(n_bins, limit, means, scale)
 
     def traced_back(self, shares: Array, *, signed: bool) -> Array:
         """Return the share of each column: the sum over its bins; with signs, each as far as its knot is from 0."""
@@ -142,6 +145,6 @@ class SoftBins(Step):
         return np.asarray((by_place * parts).sum(axis=2))
 
 
-def places_of(n_bins: int, beside: float) -> int:
+def places_of(n_bins: int, passthrough_scale: float) -> int:
     """Return how many columns a column becomes, with so many bins and perhaps itself beside them."""
-    return n_bins + 1 if beside > 0 else n_bins
+    return n_bins + 1 if passthrough_scale > 0 else n_bins

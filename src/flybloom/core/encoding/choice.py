@@ -10,7 +10,7 @@ import numpy as np
 
 from flybloom._internal.sparse import issparse
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import BESIDE, BINS, CLIP, RELEVANCE, ROTATION, WIDE, Encoding, Fitting
+from flybloom.core.encoding.encoding import BINS, CLIP, PASSTHROUGH, RELEVANCE, ROTATION, WIDE, Encoding, Fitting
 from flybloom.core.encoding.fill import MAX_FILLED
 from flybloom.core.encoding.image_shape import image_shape, possible_shapes
 from flybloom.core.encoding.neighbours import is_behind
@@ -88,7 +88,7 @@ class Auto:
         if self.bias is not None:
             plain = Encoding("standard", clip=math.inf, bias=self.bias)
             is_binned = n <= (FEW_COLUMNS if self.for_pairs else MAX_BINNED_NOVELTY)
-            return replace(plain, clip=WIDE, bins=BINS, beside=BESIDE) if is_binned else plain
+            return replace(plain, clip=WIDE, bins=BINS, passthrough_scale=PASSTHROUGH) if is_binned else plain
         may_be_image = not is_table and n > MAX_BINNED and next(possible_shapes(n), None) is not None
         shape = image_shape(sample) if may_be_image else None
         if shape is not None:
@@ -104,7 +104,9 @@ class Auto:
         n_seen = n if columns is None else len(columns)
         if n_seen > MAX_BINNED:
             return replace(plain, fill=fill)
-        binned = Encoding(bins=BINS, beside=BESIDE, relevance=min(relevance, FEW_RELEVANCE), columns=columns)
+        binned = Encoding(
+            bins=BINS, passthrough_scale=PASSTHROUGH, relevance=min(relevance, FEW_RELEVANCE), columns=columns
+        )
         is_plain = self.uses_labels and self.selects and is_behind(sample, binned, plain)
         return replace(plain if is_plain else binned, fill=fill)
 

@@ -6,10 +6,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from flybloom._internal.deprecated import (
+    OldAttributes,
+    accepts_old_parameters,
+    current_parameters,
+    warn_deprecated,
+)
 from flybloom._internal.validation import check_labels, check_new_rows
 from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.bins import MAX_BINS, MIN_BINS, SoftBins, places_of
@@ -27,12 +33,13 @@ from flybloom.core.sketch import Sample, Sketch
 SCALINGS = ("none", "whole", "center", "common", "standard")
 CENTRED = ("whole", "center")  # columns keep their sizes
 FILLS = ("none", "rows", "classes")
-CLIP, BINS, BESIDE, RELEVANCE, ROTATION = 2.5, 5, 0.4, 0.5, 50  # what a word alone stands for
+CLIP, BINS, PASSTHROUGH, RELEVANCE, ROTATION = 2.5, 5, 0.4, 0.5, 50  # what a word alone stands for
 WIDE = 4.0  # what values that are not clipped are measured up to
 
 
+@accepts_old_parameters
 @dataclass(frozen=True)
-class Encoding:
+class Encoding(OldAttributes):
     """What the hash is to see of the columns: steps that are fitted once, in this order.
 
     Every step is fitted to a bounded sample of the rows, the same in any order of the rows, so that nothing depends on
@@ -64,7 +71,7 @@ class Encoding:
         of the features; only with "standard". Bins have none: any `bias` above 0 leaves their means in.
     max_categories : int, default=30
         How many columns a column of categories becomes, at most; its rare values share one. Only for tables.
-    beside : float, default=0.0
+    passthrough_scale : float, default=0.0
         What each column is multiplied by to stand beside its bins, which know nothing of the order of values; about
         0.4, which makes it as large as they are. 0 for bins alone.
     fill : {"none", "rows", "classes"}, default="none"
@@ -89,6 +96,9 @@ class Encoding:
     True
     """
 
+    _old_parameters: ClassVar = {"beside": "passthrough_scale"}
+    _old_attributes: ClassVar = _old_parameters
+
     scaling: str | None = None
     clip: float | None = None
     bins: int = 0
@@ -97,7 +107,7 @@ class Encoding:
     grid_shape: tuple[int, ...] | None = None
     bias: float = 0.0
     max_categories: int = MAX_CATEGORIES
-    beside: float = 0.0
+    passthrough_scale: float = 0.0
     fill: str = "none"
     columns: tuple[int, ...] | None = None
 
@@ -113,10 +123,11 @@ class Encoding:
             f"0, or a whole number from {MIN_BINS} to {MAX_BINS}",
             self.bins,
         )
-        is_right = isinstance(self.beside, Real) and 0 <= self.beside < math.inf
-        _require(is_right, "beside", "a number of 0 or above", self.beside)
-        _require(self.bins or not self.beside, "beside", "0 where there are no bins", self.beside)
-        object.__setattr__(self, "beside", float(self.beside))
+        scale = self.passthrough_scale
+        is_right = isinstance(scale, Real) and 0 <= scale < math.inf
+        _require(is_right, "passthrough_scale", "a number of 0 or above", scale)
+        _require(self.bins or not scale, "passthrough_scale", "0 where there are no bins", scale)
+        object.__setattr__(self, "passthrough_scale", float(scale))
         _require(self.fill in FILLS, "fill", f"one of {', '.join(FILLS)}", self.fill)
         _require(self.fill == "none" or scaling == "standard", "fill", "none without standard", self.fill)
         if self.columns is not None:
@@ -158,9 +169,9 @@ class Encoding:
         Parameters
         ----------
         text : str
-            Words with "+" between them: none, whole, center, common, standard, fill, bins, beside, relevance, rotation,
-            clip=3, grid=28x28, categories=50, columns=0,3,7. A word may have a value: fill=classes, bins=7, beside=1,
-            relevance=1, rotation=30.
+            Words with "+" between them: none, whole, center, common, standard, fill, bins, passthrough, relevance,
+            rotation, clip=3, grid=28x28, categories=50, columns=0,3,7. A word may have a value: fill=classes, bins=7,
+            passthrough=1, relevance=1, rotation=30.
 
         Returns
         -------
@@ -178,6 +189,9 @@ class Encoding:
         options: dict[str, Any] = {}
         for word in text.split("+"):
             name, _, value = (part.strip() for part in word.partition("="))
+            if name == "beside":
+                warn_deprecated('The word "beside" of an encoding is deprecated. Use "passthrough" instead.')
+                name = "passthrough"
             try:
                 if name in SCALINGS and not value:
                     options["scaling"] = name
@@ -191,8 +205,9 @@ class Encoding:
             except ValueError:
                 msg = (
                     f"The encoding {text!r} has a part, {word.strip()!r}, that is not known. Expected 'auto', or words "
-                    "with '+' between them: none, whole, center, common, standard, fill, bins, beside, relevance, "
-                    "rotation, clip=2.5, grid=28x28, categories=30, columns=0,3,7; fill=classes, bins=7, beside=1, "
+                    "with '+' between them: none, whole, center, common, standard, fill, bins, passthrough, "
+                    "relevance, rotation, clip=2.5, grid=28x28, categories=30, columns=0,3,7; fill=classes, bins=7, "
+                    "passthrough=1, "
                     "relevance=1 and rotation=30 have values of their own."
                 )
                 raise ValueError(msg) from None
@@ -213,6 +228,7 @@ class Encoding:
     def from_json(stored: Any) -> Encoding:
         """Return the encoding of a file; ValueError where there can be none."""
         names = {f.name for f in fields(Encoding)}
+        stored = current_parameters(Encoding, stored, warns=False) if isinstance(stored, dict) else stored
         if not isinstance(stored, dict) or set(stored) | _LATER != names:
             msg = "its encoding is not one that is known"
             raise ValueError(msg)
@@ -282,7 +298,8 @@ class Encoding:
             fitting.extend(Select.fit(fitting.encoder.n_outputs, self.columns))
         if self.bins:
             is_centred = self.bias == 0
-            fitting.add(lambda sample: SoftBins.fit(sample, self.bins, self._limit, self.beside, centred=is_centred))
+            scale = self.passthrough_scale
+            fitting.add(lambda sample: SoftBins.fit(sample, self.bins, self._limit, scale, centred=is_centred))
         if self.relevance:
             fitting.add(self._relevance, needs_labels=True)
         if self.rotation:
@@ -305,8 +322,8 @@ class Encoding:
         """Return the step that weighs columns, or the bins of each together."""
         if not self.bins:
             return Relevance.fit(sample, self.relevance, None if self.scaling == "none" else self._limit)
-        largest = max(1.0, self.beside * self._limit)
-        return Relevance.fit(sample, self.relevance, largest, self.bins, places_of(self.bins, self.beside))
+        largest = max(1.0, self.passthrough_scale * self._limit)
+        return Relevance.fit(sample, self.relevance, largest, self.bins, places_of(self.bins, self.passthrough_scale))
 
     @property
     def _limit(self) -> float:
@@ -327,7 +344,7 @@ class Encoding:
             Columns after all steps.
         """
         n = n_features if self.columns is None else len(self.columns)
-        n *= places_of(self.bins, self.beside) if self.bins else 1
+        n *= places_of(self.bins, self.passthrough_scale) if self.bins else 1
         return min(self.rotation, n) if self.rotation else n
 
     @property
@@ -405,10 +422,10 @@ def _grid(text: str) -> tuple[int, ...]:
 
 
 # fields that came after the others, written only where they say something
-_LATER = {"max_categories", "beside", "fill", "columns"}
+_LATER = {"max_categories", "passthrough_scale", "fill", "columns"}
 _WORDS: dict[str, tuple[str, Any, Any]] = {
     "bins": ("bins", int, BINS),
-    "beside": ("beside", float, BESIDE),
+    "passthrough": ("passthrough_scale", float, PASSTHROUGH),
     "fill": ("fill", str, "rows"),
     "columns": ("columns", _numbers, None),
     "relevance": ("relevance", float, RELEVANCE),

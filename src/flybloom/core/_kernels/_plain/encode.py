@@ -7,10 +7,10 @@ import numpy as np
 from flybloom._internal.typing import Array
 
 
-def soft_bins(rows: Array, n_bins: int, limit: np.float32, beside: np.float32, means: Array, out: Array) -> None:
+def soft_bins(rows: Array, n_bins: int, limit: np.float32, scale: np.float32, means: Array, out: Array) -> None:
     """Write the hats of float32 `rows` to `out`, less their means; a missing value becomes zeros.
 
-    With `beside` above zero, the value itself, times it, comes after the hats of each column.
+    With `scale` above zero, the value itself, times it, comes after the hats of each column.
 
     All in float32, each step rounded as the kernel of that name rounds it.
     """
@@ -27,7 +27,7 @@ def soft_bins(rows: Array, n_bins: int, limit: np.float32, beside: np.float32, m
     np.put_along_axis(hats, first + 1, share - means[first + 1], axis=1)
     places = out.reshape(*rows.shape, out.shape[1] // rows.shape[1])  # said in full: there may be no rows
     places[..., :n_bins] = hats.reshape(*rows.shape, n_bins)
-    if beside > 0:
-        places[..., n_bins] = values * beside
+    if scale > 0:
+        places[..., n_bins] = values * scale
     if is_missing.any():
         places[is_missing] = 0
