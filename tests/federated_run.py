@@ -7,7 +7,7 @@ from contextlib import suppress
 from sklearn.datasets import load_digits
 
 from flybloom import FlyBloomClassifier
-from flybloom.federated import flower_client, flower_strategy, untaught
+from flybloom.federated import flower_client, flower_strategy, like
 
 
 def settings():
@@ -32,7 +32,7 @@ def main(kind, address, who):
     import flwr  # noqa: PLC0415
 
     if who == "server":
-        masked = (untaught(FlyBloomClassifier(**settings()), 64), range(10)) if kind == "masked" else None
+        masked = (like(FlyBloomClassifier(**settings()), 64), range(10)) if kind == "masked" else None
         strategy, result = flower_strategy(10, masked=masked)
         config = flwr.server.ServerConfig(num_rounds=4 if masked else 1)
         flwr.server.start_server(server_address=address, config=config, strategy=strategy)

@@ -13,9 +13,9 @@ from numpy.testing import assert_array_equal
 pytest.importorskip("flwr", reason="pip install 'flybloom[federated]'")
 
 import flybloom
-from flybloom import Encoding, FlyBloomClassifier
+from flybloom import Encoding, FlyBloomClassifier, federated
 from flybloom.exceptions import IncompatibleHashError
-from flybloom.federated import MaskedSum, Party, counts_to_vector, model_of_vector, untaught
+from flybloom.federated import MaskedSum, Party, counts_to_vector, like, vector_to_model
 from flybloom.federated.masking import MaskingError
 
 RUN = Path(__file__).with_name("federated_run.py")
@@ -29,6 +29,14 @@ def masked_total(vectors, threshold, *, late=(), silent=()):
     sent = {i: parties[i].masked(inbox, vectors[i]) for i, inbox in inboxes.items() if i not in late}
     survivors = server.take_vectors(sent)
     return server.total({i: parties[i].reveal(survivors) for i in survivors if i not in silent}), sent
+
+
+def test_old_names_warn_and_work():
+    """Until 0.4."""
+    with pytest.warns(FutureWarning, match="like"):
+        assert federated.untaught is like
+    with pytest.warns(FutureWarning, match="vector_to_model"):
+        assert federated.model_of_vector is vector_to_model
 
 
 def test_masked_sums_are_exact_in_100_of_100_runs():
@@ -106,22 +114,22 @@ def test_masked_counts_are_those_of_one_machine(digits):
     settings = {"encoding": encoding, "n_winners": 8, "random_state": 0}
     groups = [y < 3, (y >= 3) & (y < 5), y >= 5]
     vectors = [counts_to_vector(FlyBloomClassifier(64, **settings).partial_fit(X[g], y[g]), range(10)) for g in groups]
-    template = untaught(FlyBloomClassifier(64, **settings), 64)
+    template = like(FlyBloomClassifier(64, **settings), 64)
     for late, rows in (([], np.ones(len(y), bool)), ([1], ~groups[1])):
         total, _ = masked_total(np.array(vectors), 2, late=late)
-        model = model_of_vector(template, range(10), total)
+        model = vector_to_model(template, range(10), total)
         alone = FlyBloomClassifier(64, **settings).fit(X[rows], y[rows])
         assert_array_equal(model.counts_, alone.counts_)
         assert_array_equal(model.classes_, alone.classes_)
         assert_array_equal(model.predict(X), alone.predict(X))
     with pytest.raises(IncompatibleHashError, match="not that of counts"):
-        model_of_vector(template, range(10), vectors[0] + 1)
+        vector_to_model(template, range(10), vectors[0] + 1)
 
 
 def test_an_encoding_that_needs_rows_is_refused():
     """Every party would fit another one."""
     with pytest.raises(IncompatibleHashError, match="every party has others"):
-        untaught(FlyBloomClassifier(64, random_state=0), 5)
+        like(FlyBloomClassifier(64, random_state=0), 5)
 
 
 @pytest.mark.parametrize("kind", ["plain", "masked", "noise"])

@@ -12,7 +12,7 @@ from flybloom import AdaptiveWindow, FlyBloomClassifier, FlyBloomClassifierCV, F
 from flybloom.core.files.receipt import Receipt, verify
 from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
-from flybloom.federated.vectors import counts_to_vector, model_of_vector, untaught
+from flybloom.federated.vectors import counts_to_vector, like, vector_to_model
 from forgetting import after_forgetting
 
 CLASSIFIERS = (FlyBloomClassifier, FlyRidgeClassifier)
@@ -172,8 +172,8 @@ def test_other_readers_of_the_counts_agree(weighted, tmp_path):
     np.testing.assert_array_equal(
         ClassFilters(model).similarity(np.arange(10), "familiarity"), model.class_similarity(kind="familiarity")
     )
-    party = untaught(small(encoding="none", weight_unit=0.4), X.shape[1]).partial_fit(X, y, sample_weight=w)
-    again = model_of_vector(untaught(party, X.shape[1]), range(10), counts_to_vector(party, range(10)))
+    party = like(small(encoding="none", weight_unit=0.4), X.shape[1]).partial_fit(X, y, sample_weight=w)
+    again = vector_to_model(like(party, X.shape[1]), range(10), counts_to_vector(party, range(10)))
     np.testing.assert_array_equal(again.novelty(X), model.novelty(X))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
@@ -18,6 +19,19 @@ REMOVED_IN = "0.4"
 def warn_deprecated(message: str) -> None:
     """Warn the line of the user that something works for one version only."""
     warnings.warn(f"{message} It will be removed in {REMOVED_IN}.", FutureWarning, stacklevel=user_level())
+
+
+def old_functions(module: str, renamed: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module whose functions or classes had other names."""
+
+    def found(name: str) -> Any:
+        if name not in renamed:
+            msg = f"module {module!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        warn_deprecated(f"{module}.{name} is deprecated. Use {module}.{renamed[name]} instead.")
+        return getattr(sys.modules[module], renamed[name])
+
+    return found
 
 
 def current_parameters(kind: Any, given: Mapping[str, Any], *, warns: bool = True) -> dict[str, Any]:

@@ -4,9 +4,10 @@ All parties share a seed, sizes and an encoding, so that they hash alike. Counts
 sum is what one machine with all rows would have counted, bit for bit.
 """
 
+from flybloom._internal.deprecated import old_functions
 from flybloom.federated.flower import flower_client, flower_strategy
 from flybloom.federated.masking import MaskedSum, Party
-from flybloom.federated.vectors import counts_to_vector, model_of_vector, untaught
+from flybloom.federated.vectors import counts_to_vector, like, vector_to_model
 
 __all__ = [
     "MaskedSum",
@@ -14,6 +15,8 @@ __all__ = [
     "counts_to_vector",
     "flower_client",
     "flower_strategy",
-    "model_of_vector",
-    "untaught",
+    "like",
+    "vector_to_model",
 ]
+
+__getattr__ = old_functions(__name__, {"untaught": "like", "model_of_vector": "vector_to_model"})

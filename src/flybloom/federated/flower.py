@@ -12,7 +12,7 @@ from flybloom._internal.typing import Array
 from flybloom.core.files.model_file import load
 from flybloom.exceptions import IncompatibleHashError, require_extra
 from flybloom.federated.masking import MaskedSum, MaskingError, Party
-from flybloom.federated.vectors import counts_to_vector, model_of_vector
+from flybloom.federated.vectors import counts_to_vector, vector_to_model
 
 STAGES = ("keys", "shares", "masked", "reveal")
 
@@ -76,7 +76,7 @@ def flower_strategy(  # noqa: C901 - one class, which must not be made before Fl
     n_parties : int
         How many parties there are; all must answer, but with masks.
     masked : tuple of (FlyBloomClassifier, array-like) or None, default=None
-        What `untaught` returns, and the labels agreed on: the server then sees the sum alone. It takes four rounds,
+        What `like` returns, and the labels agreed on: the server then sees the sum alone. It takes four rounds,
         otherwise it is one.
     threshold : int or None, default=None
         How many parties must stay with masks; None is two thirds of them.
@@ -145,7 +145,7 @@ def flower_strategy(  # noqa: C901 - one class, which must not be made before Fl
                 survivors = total.take_vectors(vectors)
                 outbox.update({index: dict.fromkeys(map(str, survivors), b"") for index in survivors})
             else:
-                result["model"] = model_of_vector(*masked, total.total(texts))
+                result["model"] = vector_to_model(*masked, total.total(texts))
             return empty, {}
 
         def configure_evaluate(self, *arguments: Any, **named: Any) -> list[Any]:  # noqa: ARG002

@@ -16,7 +16,7 @@ from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.exceptions import IncompatibleHashError
 
 
-def untaught(model: FlyBloomClassifier, n_features: int) -> FlyBloomClassifier:
+def like(model: FlyBloomClassifier, n_features: int) -> FlyBloomClassifier:
     """Return a copy of a model that knows how to hash and has counted nothing; its encoding must need no rows.
 
     Parameters
@@ -74,13 +74,13 @@ def counts_to_vector(model: FlyBloomClassifier, classes: Any) -> Array:
         return np.concatenate([rows, table.ravel()]).astype(np.int64)
 
 
-def model_of_vector(model: FlyBloomClassifier, classes: Any, vector: Array) -> FlyBloomClassifier:
+def vector_to_model(model: FlyBloomClassifier, classes: Any, vector: Array) -> FlyBloomClassifier:
     """Return the model of a sum of vectors; classes without rows are left out, as `fit` would.
 
     Parameters
     ----------
     model : FlyBloomClassifier
-        What `untaught` returns.
+        What `like` returns.
     classes : array-like
         The labels that were agreed on.
     vector : ndarray
