@@ -99,12 +99,14 @@ class PandasFrame(FramePart):
             columns = columns_by_name(self.rows(begin, options.block_rows))
             n_rows = min(options.block_rows, len(self.frame) - begin)
             place = Place(self.name, self.first_row + begin, n_rows)
-            X = np.empty((n_rows, len(names)), schema.dtype)
+            X = np.empty((len(names), n_rows), schema.dtype)
             with self.errors(place):
-                for j, (name, kind) in enumerate(zip(names, kinds, strict=True)):
-                    X[:, j] = columns[name].numbers(kind, schema.dtype)
+                for column, name, kind in zip(X, names, kinds, strict=True):
+                    column[:] = columns[name].numbers(kind, schema.dtype)
             y = None if options.target is None else labels_as(columns[options.target].array(), options, schema, place)
-            yield RawBlock(X, y, None if options.id_column is None else columns[options.id_column].array())
+            yield RawBlock(
+                np.ascontiguousarray(X.T), y, None if options.id_column is None else columns[options.id_column].array()
+            )
 
     def rows(self, begin: int, n: int) -> Any:
         """Return some rows."""
