@@ -6,14 +6,14 @@ import io
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from flybloom._internal.cells import NUMBER, Mixed, kind_of
+from flybloom._internal.cells import MISSING, NUMBER, Mixed, kind_of
 from flybloom.blocks.arrow_labels import kind_of_text
 from flybloom.blocks.byte_stream import PACKED, ByteStream, Recoded, file_errors, open_file
 from flybloom.blocks.csv_format import LOOK_BYTES, CsvFormat, last_record_end, numbers_of_text, open_csv
@@ -252,11 +252,16 @@ def _first_rows(stream: ByteStream, format_: CsvFormat, columns: list[str], name
 
 def _kind_of_feature(column: Any, format_: CsvFormat) -> str | None:
     """Return what a feature is that begins so; numbers with a slip among them are numbers, and reading will tell."""
-    import pyarrow.compute as pc  # noqa: PLC0415 - an extra
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+    import pyarrow.compute as pc  # noqa: PLC0415
 
     column = pc.unique(column)
     if format_.decimal == ",":
         column = pc.replace_substring(column, ",", ".")
+    known = column.filter(pc.invert(pc.is_in(column, pa.array(MISSING))))
+    with suppress(pa.ArrowInvalid):  # most columns are numbers throughout, which Arrow finds soonest
+        if len(known) and not pc.any(pc.is_nan(known.cast(pa.float64()))).as_py():
+            return NUMBER
     found = kind_of(column.to_pylist())
     return NUMBER if isinstance(found, Mixed) else found
 
