@@ -24,6 +24,7 @@ from flybloom._internal.typing import Array  # noqa: E402
 from flybloom._internal.validation import NamedRows, check_labels, check_rows  # noqa: E402
 from flybloom.core.learning import Learning  # noqa: E402
 from flybloom.core.model import Model as LearnedModel  # noqa: E402
+from flybloom.core.sketch import Sketch  # noqa: E402
 from flybloom.distributed import _worker  # noqa: E402
 from flybloom.distributed._blocks import tree_reduce  # noqa: E402
 from flybloom.distributed._inputs import (  # noqa: E402
@@ -220,52 +221,56 @@ class _Cluster:
     def learn(self, announced: Array | None = None) -> None:
         """Let the workers sketch the rows, if the encoding is not known yet, and count them."""
         session, is_first = self.session, self.session.learned is None
-        job, sketch = self.job, None
+        recipe, sketch = session.recipe, None
         if session.learned is not None:
-            if session.learned.is_whole and not session.learned.counts.needs_positions:
-                more = self._reduced(_worker.sketch_of_blocks, job, _worker.sum_of_sketches)
-                _require_rows(0 if more is None else more.n_rows)
-                if session.add(more, announced):
-                    return
+            can_add = session.learned.is_whole and not session.learned.counts.needs_positions
+            if can_add and session.add(self._sketch(), announced):
+                return
             session.learned = with_fixed_hash(self.model, session.learned)  # what there is fixes the encoding
-        if is_first:
-            if session.recipe.has_positions:
-                job = self._with_positions(job, 0)
-            if session.recipe.needs_sketch(job.encoder):
-                sketch = self._reduced(_worker.sketch_of_blocks, job, _worker.sum_of_sketches)
-                _require_rows(0 if sketch is None else sketch.n_rows)
+        elif recipe.has_positions:
+            self._place(0)
+        if is_first and recipe.needs_sketch(self.job.encoder):
+            sketch = self._sketch()
         before = session.start(sketch)
         counts = before.counts
         if announced is not None:
             nothing = np.zeros(0, np.int64)
             counts = counts.plus(counts.counter(announced[:0], nothing, announced=announced).delta())  # type: ignore[call-arg]
         if counts.needs_positions:
-            job = self._with_positions(job, counts.n_met)
-            assert job.n_met is not None  # noqa: S101 - just set
-            counts = counts.at_end_of(job.n_met - counts.n_met)
-        hasher = before.hasher if job.encoder.names is not None else _worker.without_names(before.hasher)
-        sketches = is_first and sketch is None and session.recipe.keeps_sketch(hasher.encoder)
-        job = replace(job, learned=LearnedModel(hasher, counts.emptied()), sketches=sketches)
-        added, found = self._reduced(_worker.counts_of_blocks, job, _worker.sum_of_counts)
-        _require_rows(added.n_rows)
-        session.learned = before._replace(counts=counts.plus(added, owned=True))
-        sketch = found if sketch is None else sketch
+            counts = counts.at_end_of(self._place(counts.n_met))
+        hasher = before.hasher if self.job.encoder.names is not None else _worker.without_names(before.hasher)
+        found = self._pass(
+            learned=LearnedModel(hasher, counts.emptied()),
+            sketches=is_first and sketch is None and recipe.keeps_sketch(hasher.encoder),
+        )
+        assert found.counts is not None  # noqa: S101 - asked for
+        _require_rows(found.counts.n_rows)
+        session.learned = before._replace(counts=counts.plus(found.counts, owned=True))
+        sketch = found.sketch if sketch is None else sketch
         if is_first and sketch is not None:
             session.attach(sketch)
 
-    def _with_positions(self, job: _worker.Job, at: int) -> _worker.Job:
-        """Return the job with the position of the first row of each block, which takes a pass once."""
-        if job.starts is not None:
-            return job
-        lengths = self._reduced(_worker.lengths_of_blocks, job, _worker.sum_of_lengths)
-        starts = {}
-        for number in sorted(lengths):
-            starts[number], at = at, at + lengths[number]
-        return replace(job, starts=starts, n_met=at)
+    def _sketch(self) -> Sketch:
+        """Return the sketch of all rows."""
+        sketch = self._pass(sketches=True).sketch
+        _require_rows(0 if sketch is None else sketch.n_rows)
+        assert sketch is not None  # noqa: S101 - of rows
+        return sketch
 
-    def _reduced(self, work: Any, job: _worker.Job, combine: Any) -> Any:
-        """Return what work makes of all blocks."""
-        return tree_reduce(self.collections, work, job, combine, progress=self.progress)
+    def _place(self, at: int) -> int:
+        """Let the job know the position of the first row of each block, which takes a pass once; return how many."""
+        if self.job.starts is None:
+            lengths = self._pass().lengths
+            numbers = sorted(lengths)
+            ends = np.cumsum([at, *(lengths[number] for number in numbers)]).tolist()
+            self.job = replace(self.job, starts=dict(zip(numbers, ends, strict=False)))
+            self.n_placed = int(ends[-1]) - at
+        return self.n_placed
+
+    def _pass(self, **asked: Any) -> _worker.Found:
+        """Return what the workers find in all blocks."""
+        job = replace(self.job, **asked)
+        return tree_reduce(self.collections, _worker.look_through, job, _worker.united, progress=self.progress)
 
 
 def _require_rows(weight: int) -> None:

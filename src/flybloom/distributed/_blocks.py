@@ -10,10 +10,12 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 from uuid import uuid4
 
 import dask
+import numpy as np
 from dask.delayed import Delayed, delayed
 from dask.optimization import cull
 
@@ -24,21 +26,6 @@ T = TypeVar("T")
 GROUPS_PER_THREAD = 4  # more even out fast and slow workers, fewer have less to send
 MAX_BLOCKS = 16  # what is learned again, at most, when a worker is lost in the middle of a group
 FAN_IN = 4  # sums that are added at once; each is in memory then
-
-
-class LazyBlock:
-    """How to load one block: a small graph, which Dask sees as a plain value and does not schedule by itself."""
-
-    __slots__ = ("graph", "keys")
-
-    def __init__(self, graph: dict[Any, Any], keys: list[Any]) -> None:
-        self.graph = graph
-        self.keys = keys
-
-    def load(self) -> Sequence[Any]:
-        """Compute the parts of the block, here and now."""
-        parts: Sequence[Any] = dask.get(self.graph, self.keys)
-        return parts
 
 
 def tree_reduce(
@@ -60,15 +47,12 @@ def tree_reduce(
 
 def _run(work: Callable[..., T], context: Any, group: list[tuple[int, Any]]) -> T:
     """Hand the blocks of a group to `work`, none of them loaded yet."""
-    return work(
-        context,
-        ((number, block.load if isinstance(block, LazyBlock) else lambda b=block: b) for number, block in group),
-    )
+    return work(context, ((number, block if callable(block) else lambda b=block: b) for number, block in group))
 
 
 def _groups(collections: Sequence[Any]) -> list[list[tuple[int, Any]]]:
     """Return groups of numbered blocks, lazy where the blocks stand alone, else groups of a single block."""
-    rows = list(zip(*(_parts(collection) for collection in collections), strict=True))
+    rows = list(zip(*(np.ravel(collection.to_delayed()) for collection in collections), strict=True))
     lazy = _lazy_blocks(rows)
     if lazy is None:
         return [[(number, list(parts))] for number, parts in enumerate(rows)]
@@ -77,24 +61,21 @@ def _groups(collections: Sequence[Any]) -> list[list[tuple[int, Any]]]:
     return [numbered[at : at + size] for at in range(0, len(numbered), size)]
 
 
-def _parts(collection: Any) -> list[Delayed]:
-    """Return the blocks of a collection, in order."""
-    parts = collection.to_delayed()
-    return list(parts.ravel()) if hasattr(parts, "ravel") else list(parts)
+def _lazy_blocks(rows: list[tuple[Delayed, ...]]) -> list[Any] | None:
+    """Return functions that load a block each, or None where blocks have anything in common or lie on a cluster.
 
-
-def _lazy_blocks(rows: list[tuple[Delayed, ...]]) -> list[LazyBlock] | None:
-    """Return how to load each block, or None where blocks have anything in common or lie on a cluster already."""
+    Each knows a small graph, which Dask sees as a plain value and does not schedule by itself.
+    """
     if "distributed" in sys.modules:
         from distributed import futures_of  # noqa: PLC0415
 
         if futures_of(rows[0]):
             return None
-    graphs = [dict(part.__dask_graph__()) for part in rows[0]]  # all blocks of a collection share one graph
-    together = {key: task for graph in graphs for key, task in graph.items()}
-    lazy = []
-    for parts in rows:
-        keys = [part.key for part in parts]
-        lazy.append(LazyBlock(cull(together, keys)[0], keys))
-    uses = Counter(key for block in lazy for key in block.graph)
-    return lazy if max(uses.values()) == 1 else None
+    together: dict[Any, Any] = {}
+    for part in rows[0]:  # all blocks of a collection share one graph
+        together |= part.__dask_graph__()
+    graphs = [cull(together, [part.key for part in parts])[0] for parts in rows]
+    uses = Counter(key for graph in graphs for key in graph)
+    if max(uses.values()) > 1:
+        return None
+    return [partial(dask.get, graph, [part.key for part in parts]) for graph, parts in zip(graphs, rows, strict=True)]

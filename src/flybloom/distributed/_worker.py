@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
-from operator import add
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -52,68 +51,54 @@ class Job:
     has_number_labels: bool
     n_blocks: int
     starts: dict[int, int] | None = None
-    n_met: int | None = None
     sketches: bool = False
     learned: Model | None = None
 
 
-def lengths_of_blocks(job: Job, blocks: Blocks) -> dict[int, int]:
-    """Return the number of rows of each block."""
+class Found(NamedTuple):
+    """What a pass over some blocks gives; sums of all blocks do not depend on how they are grouped."""
+
+    lengths: dict[int, int]  # rows of each block
+    sketch: Sketch | None = None
+    counts: Counts | None = None
+
+
+def look_through(job: Job, blocks: Blocks) -> Found:
+    """Look through a group of blocks, one after the other: measure them, or sketch and count their rows."""
     lengths: dict[int, int] = {}
+    sketch, learned = None, job.learned
+    if learned is not None:  # counts of its own, so that they may be changed in place
+        learned = learned._replace(hasher=with_kept_projection(learned.hasher), counts=learned.counts.emptied())
 
     def look(number: int, block: Block) -> None:
+        nonlocal sketch, learned
         lengths[number] = block.rows.shape[0]
-
-    _for_each(job, blocks, look)
-    return lengths
-
-
-def sum_of_lengths(parts: list[dict[int, int]]) -> dict[int, int]:
-    """Put lengths together."""
-    return {number: n for part in parts for number, n in part.items()}
-
-
-def sketch_of_blocks(job: Job, blocks: Blocks) -> Sketch | None:
-    """Sketch a group of blocks; None where all of them are empty."""
-    total = None
-
-    def look(_: int, block: Block) -> None:
-        nonlocal total
-        total = sum_of_sketches([total, job.recipe.sketch_of(block)])
-
-    _for_each(job, blocks, look)
-    return total
-
-
-def sum_of_sketches(parts: list[Sketch | None]) -> Sketch | None:
-    """Add up sketches, some of which may be of no rows."""
-    known = [part for part in parts if part is not None]
-    return reduce(add, known) if known else None
-
-
-def counts_of_blocks(job: Job, blocks: Blocks) -> tuple[Counts, Sketch | None]:
-    """Count the winners of a group of blocks, one after the other, and sketch their rows if that is asked for."""
-    assert job.learned is not None  # noqa: S101 - set for this work
-    learned = job.learned._replace(hasher=with_kept_projection(job.learned.hasher))
-    counts = learned.counts.emptied()  # of its own, so that it may be changed in place
-    sketch = None
-
-    def learn(_: int, block: Block) -> None:
-        nonlocal counts, sketch
         if job.sketches:
-            sketch = sum_of_sketches([sketch, job.recipe.sketch_of(block)])
-        _warm_up(learned.hasher, block.rows)
-        delta = learned._replace(counts=counts).count_block(block, None)
-        if not counts.change_in_place(delta, 1):
-            counts = counts.plus(delta, owned=True)
+            sketch = _sum(sketch, job.recipe.sketch_of(block))
+        if learned is not None:
+            _warm_up(learned.hasher, block.rows)
+            delta = learned.count_block(block, None)
+            if not learned.counts.change_in_place(delta, 1):
+                learned = learned._replace(counts=learned.counts.plus(delta, owned=True))
 
-    _for_each(job, blocks, learn)
-    return counts, sketch
+    _for_each(job, blocks, look)
+    return Found(lengths, sketch, None if learned is None else learned.counts)
 
 
-def sum_of_counts(parts: list[tuple[Counts, Sketch | None]]) -> tuple[Counts, Sketch | None]:
-    """Add up counts, and sketches."""
-    return reduce(lambda a, b: a.plus(b), [counts for counts, _ in parts]), sum_of_sketches([own for _, own in parts])
+def united(parts: list[Found]) -> Found:
+    """Add up what was found."""
+    lengths = {number: n for part in parts for number, n in part.lengths.items()}
+    counts = [part.counts for part in parts if part.counts is not None]
+    return Found(
+        lengths,
+        reduce(_sum, [part.sketch for part in parts]),
+        reduce(lambda a, b: a.plus(b), counts) if counts else None,
+    )
+
+
+def _sum(a: Sketch | None, b: Sketch | None) -> Sketch | None:
+    """Add up sketches, some of which may be of no rows."""
+    return b if a is None else a if b is None else a + b
 
 
 def score(rows: Features, model: CountingEstimator, method: str) -> Array:
@@ -167,7 +152,10 @@ def _for_each(job: Job, blocks: Blocks, use: Callable[[int, Block], None]) -> No
     for number, load in blocks:
         where = f"Block {number} (of 0 to {job.n_blocks - 1})"
         try:
-            _use(job, number, load, use)
+            block = _checked(job, number, load())
+            if block is not None:
+                use(number, block)
+            block = None  # nothing of it is kept when the next one is loaded
         except ValueError as error:
             msg = f"{where}: {error}"
             raise (SourceError if isinstance(error, SourceError) else ValueError)(msg) from error
@@ -177,13 +165,6 @@ def _for_each(job: Job, blocks: Blocks, use: Callable[[int, Block], None]) -> No
         except Exception as error:
             error.add_note(f"{where} of the rows failed.")
             raise
-
-
-def _use(job: Job, number: int, load: Callable[[], Sequence[Any]], use: Callable[[int, Block], None]) -> None:
-    """Load a block and hand it on; nothing of it is kept when the next one is loaded."""
-    block = _checked(job, number, load())
-    if block is not None:
-        use(number, block)
 
 
 def _checked(job: Job, number: int, parts: Sequence[Any]) -> Block | None:
