@@ -22,85 +22,22 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.complement_bayes import Bayes, temperature_unit
 from flybloom.core.readout.decay import AUTO, count_decay_of
 from flybloom.core.readout.filters import Filters
-from flybloom.core.readout.linear import FrozenReadout
+from flybloom.core.readout.linear import FrozenReadout, LinearReadout
+from flybloom.core.readout.outputs import FrozenOutputs
 from flybloom.exceptions import ModelFileError
 
-__all__ = ["Predictor", "load"]
+__all__ = ["Predictor", "TargetPredictor", "load"]
 
 
-class Predictor:
-    """What `load` returns: the predictions of a model, and nothing else of it.
+class _Scored:
+    """Hashes rows and reads their winners."""
 
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
+    def __init__(self, hasher: Hasher, read_out: LinearReadout) -> None:
+        self._hasher, self._read_out = hasher, read_out
+        self.n_features_in_, self.feature_names_in_ = hasher.encoder.n_features, hasher.encoder.names
 
-    n_features_in_ : int
-        Number of features of a row.
-
-    feature_names_in_ : tuple of str or None
-        Their names, where the rows of fit had names. They are not compared with those of rows: columns must come in
-        this order.
-    """
-
-    def __init__(self, hasher: Hasher, frozen: FrozenReadout) -> None:
-        self._hasher, self._read_out = hasher, frozen.read_out(hasher.projection.seed)
-        self._temperature, self._divisor = frozen.temperature, frozen.divisor
-        self.classes_, self.n_features_in_ = frozen.classes, hasher.encoder.n_features
-        self.feature_names_in_ = hasher.encoder.names
-
-    def predict(self, X: Any) -> Array:
-        """Return the label of each row, as the model does.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows. Values may be missing (NaN).
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels.
-        """
-        codes = self._scored(X, self._read_out.labels)
-        return np.asarray(self.classes_[codes.astype(np.int64)])
-
-    def decision_scores(self, X: Any) -> Array:
-        """Return how much each row belongs to each class; larger is better.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Columns as in ``classes_``; minus the novelty for a model of first order.
-        """
-        return self._scored(X, self._read_out.scores, self.classes_.size) / self._divisor
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return a probability for each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows sum to 1; columns as in ``classes_``. The last bits may differ from those of the model.
-        """
-        scores = self.decision_scores(X) / self._temperature
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-
-    def _scored(self, X: Any, score: Any, *shape: int) -> Array:
+    def _scored(self, rows: Array, score: Any, *shape: int) -> Array:
         """Return what `score` makes of the winners of each row."""
-        rows = self._checked(X)
         result = np.empty((len(rows), *shape))
 
         def keep(block: slice, winners: Winners) -> None:
@@ -124,7 +61,113 @@ class Predictor:
         return rows
 
 
-def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Predictor:
+class Predictor(_Scored):
+    """What `load` returns of a classifier: the predictions of a model, and nothing else of it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+
+    n_features_in_ : int
+        Number of features of a row.
+
+    feature_names_in_ : tuple of str or None
+        Their names, where the rows of fit had names. They are not compared with those of rows: columns must come in
+        this order.
+    """
+
+    def __init__(self, hasher: Hasher, frozen: FrozenReadout) -> None:
+        super().__init__(hasher, frozen.read_out(hasher.projection.seed))
+        self._temperature, self._divisor = frozen.temperature, frozen.divisor
+        self.classes_ = frozen.classes
+
+    def predict(self, X: Any) -> Array:
+        """Return the label of each row, as the model does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows. Values may be missing (NaN).
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The labels.
+        """
+        codes = self._scored(self._checked(X), self._read_out.labels)
+        return np.asarray(self.classes_[codes.astype(np.int64)])
+
+    def decision_scores(self, X: Any) -> Array:
+        """Return how much each row belongs to each class; larger is better.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns as in ``classes_``; minus the novelty for a model of first order.
+        """
+        return self._scored(self._checked(X), self._read_out.scores, self.classes_.size) / self._divisor
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return a probability for each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to 1; columns as in ``classes_``. The last bits may differ from those of the model.
+        """
+        scores = self.decision_scores(X) / self._temperature
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+class TargetPredictor(_Scored):
+    """What `load` returns of a regressor: its predictions, and nothing else of it.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of features of a row.
+
+    feature_names_in_ : tuple of str or None
+        Their names, as for `Predictor`.
+    """
+
+    def __init__(self, hasher: Hasher, frozen: FrozenOutputs) -> None:
+        super().__init__(hasher, frozen.read_out(hasher.projection.seed))
+        self._grid = frozen.grid
+
+    def predict(self, X: Any) -> Array:
+        """Return the targets that are expected of rows, as the model does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows. Values may be missing (NaN).
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            One dimension where there is one output.
+        """
+        rows, grid, encoder = self._checked(X), self._grid, self._hasher.encoder
+        scores = self._scored(rows, self._read_out.scores, grid.n_outputs)
+        offsets = grid.offsets(lambda some: encoder.columns_apart(rows[some]), len(rows))
+        targets = grid.targets(scores, offsets)
+        return targets[:, 0] if grid.n_outputs == 1 else targets
+
+
+def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Any:
     """Load a model to predict with: what `freeze().save` or `flybloom export` wrote, or a saved `FlyBloomClassifier`.
 
     Parameters
@@ -136,8 +179,8 @@ def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Pred
 
     Returns
     -------
-    Predictor
-        It has `predict`, `predict_proba` and `decision_scores`.
+    Predictor or TargetPredictor
+        It has `predict`; of a classifier also `predict_proba` and `decision_scores`.
 
     Raises
     ------
@@ -159,7 +202,7 @@ def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Pred
     """
     description, arrays = open_file(path)
     kind = description.get("kind")
-    if kind not in ("FrozenClassifier", "FlyBloomClassifier"):
+    if kind not in ("FrozenClassifier", "FrozenRegressor", "FlyBloomClassifier"):
         msg = (
             f"{path} is a {kind}. Expected a frozen model, or a FlyBloomClassifier. "
             "Freeze it: model.freeze().save(path), or flybloom export."
@@ -169,6 +212,8 @@ def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Pred
         hasher, arrays = hasher_of(description, arrays, max_memory)
         if kind == "FrozenClassifier":
             return Predictor(hasher, FrozenReadout.from_parts(hasher.n_components, description, arrays))
+        if kind == "FrozenRegressor":
+            return TargetPredictor(hasher, FrozenOutputs.from_parts(hasher.n_components, description, arrays))
         return _counted(path, hasher, description, arrays)
     except ValueError as error:
         raise damaged(path, error) from error

@@ -8,6 +8,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array
 from flybloom.estimators.access import leaving_out, scoring
+from flybloom.estimators.outputs import targets_of
 
 
 class Influence(NamedTuple):
@@ -79,5 +80,6 @@ def influence(model: Any, X: Any, y: Any, row: Any) -> Influence:
         margin = changes[:, top] - (changes[:, others[0]] if others else 0.0)
         return Influence(now, now + changes, np.argsort(-np.abs(margin), kind="stable"))
     ranked = np.argsort(-np.abs(changes).max(axis=1), kind="stable")
-    without = model.targets_of(learned, one, (now + changes)[:, None])[:, 0]
-    return Influence(model.targets_of(learned, one, now[None])[0], without, ranked)
+    hasher, grid = learned.hasher, learned.counts.grid
+    without = targets_of(one, hasher, grid, (now + changes)[:, None])[:, 0]
+    return Influence(targets_of(one, hasher, grid, now[None])[0], without, ranked)

@@ -1,4 +1,4 @@
-"""A classifier that is made, not fitted: how it hashes comes from the model that it was made of."""
+"""Estimators that are made, not fitted: how they hash comes from the model that they were made of."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.estimators.base import FlyEstimator
 
 
-class FixedClassifier(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
-    """A classifier that only predicts; whoever makes it sets ``_fitted_hasher``."""
+class FixedEstimator(FlyEstimator):
+    """An estimator that only predicts; what makes it sets ``_fitted_hasher``."""
 
     def __sklearn_tags__(self) -> Any:
         """Sparse rows are fine where nothing is centred."""
@@ -24,3 +24,7 @@ class FixedClassifier(ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     def _hasher(self) -> Hasher | None:
         """How rows are hashed; None before there is anything to predict with."""
         return self.__dict__.get("_fitted_hasher")
+
+
+class FixedClassifier(ClassifierMixin, FixedEstimator):  # type: ignore[misc]
+    """A classifier that only predicts."""

@@ -6,21 +6,21 @@ from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import RegressorMixin
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.targets import check_targets
-from flybloom._internal.typing import Array, Features, Size, WantedUnit, Winners
-from flybloom.core.algebra import Forgotten
+from flybloom._internal.typing import Array, Features, Size, WantedUnit
 from flybloom.core.counts.pairs import PairsByTarget
 from flybloom.core.counts.target_grid import STEPS
 from flybloom.core.model import Model
 from flybloom.estimators.base import HASH_PARAMETERS, read_only
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT
-from flybloom.estimators.solved import SolvedEstimator
+from flybloom.estimators.frozen_regressor import FrozenRegressor
+from flybloom.estimators.outputs import OutputsEstimator, as_given, output_scores, targets_of
 
 
-class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # type: ignore[misc]
+class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
     """Regressor that counts pairs of winners, adds up targets, and reads them out by ridge regression.
 
     The regressor that belongs to `FlyRidgeClassifier`. Each row is hashed (see `FlyHash`). Counted is how often two
@@ -147,71 +147,6 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn the rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 3 counts as three copies. For fractions, see `weight_unit`.
-
-        Returns
-        -------
-        FlyRidgeRegressor
-            The fitted regressor itself.
-        """
-        self._learn_rows(X, y, sample_weight, anew=True)
-        return self
-
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn a block of rows in addition to those before.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their targets, as many as those before have.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 3 counts as three copies. For fractions, see `weight_unit`.
-
-        Returns
-        -------
-        FlyRidgeRegressor
-            The regressor itself.
-        """
-        self._learn_rows(X, y, sample_weight)
-        return self
-
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
-        """Unlearn rows: afterwards the counts equal, bit for bit, those of a model that never learned them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows that were learned before.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            The targets with which they were learned.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights with which they were learned; a row of weight 3 is forgotten three times.
-
-        Returns
-        -------
-        Forgotten
-            Its ``extent`` is "complete" if nothing of the rows is left, or "counts only" if the encoding in use is not
-            the one of the remaining rows; its ``steps`` name what differs.
-
-        Raises
-        ------
-        NeverLearnedError
-            If the rows cannot all have been learned; nothing has changed then.
-        """
-        return self._forget(X, y, sample_weight)
-
     def predict(self, X: Any) -> Array:
         """Return the targets that are expected of rows.
 
@@ -227,36 +162,8 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
         """
         with self._scoring(X) as (rows, learned):
             counts: Any = learned.counts
-            read_out = self._solution(counts).read_out()
-            scores = np.empty((rows.shape[0], counts.right.grid.n_outputs))
-
-            def score(block: slice, winners: Winners) -> None:
-                read_out.scores(winners, scores[block])
-
-            learned.hasher.for_each_block(rows, score, self.n_jobs)
-            return _as_given(self.targets_of(learned, rows, scores))
-
-    def targets_of(self, learned: Model, rows: Features, scores: Array) -> Array:
-        """Return the targets that the scores of rows stand for.
-
-        Parameters
-        ----------
-        learned : Model
-            What was learned.
-        rows : {array, sparse matrix} of shape (n_samples, n_features)
-            The rows, checked.
-        scores : ndarray of shape (..., n_samples, n_outputs)
-            Their scores.
-
-        Returns
-        -------
-        ndarray of shape (..., n_samples, n_outputs)
-            The targets.
-        """
-        counts: Any = learned.counts
-        grid, encoder = counts.right.grid, learned.hasher.encoder
-        offsets = grid.offsets(lambda some: encoder.columns_apart(rows[some]), rows.shape[0])
-        return np.asarray(grid.targets(scores, offsets))
+            scores = output_scores(rows, learned.hasher, self._solution(counts).read_out(), self.n_jobs)
+            return as_given(targets_of(rows, learned.hasher, counts.grid, scores))
 
     def leave_one_out_predict(self, X: Any, y: Any) -> Array:
         """Return the predictions for learned rows, each as if it alone had not been learned.
@@ -287,7 +194,20 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
         True
         """
         with self._leaving_out(X, y) as found:
-            return _as_given(self.targets_of(found.learned, found.rows, found.own()))
+            learned = found.learned
+            return as_given(targets_of(found.rows, learned.hasher, learned.counts.grid, found.own()))
+
+    def freeze(self) -> FrozenRegressor:
+        """Return a small regressor that only predicts, and predicts the same.
+
+        Returns
+        -------
+        FrozenRegressor
+            How to hash, and the weights. Its file is 20 to 100 times smaller than that of the counts.
+        """
+        self._require_hasher()
+        with self._reading_learned() as learned:
+            return FrozenRegressor(self.n_jobs).with_readout(learned.hasher, self._frozen_outputs(learned.counts))
 
     def _truth(self, learned: Model, rows: Features, y: Any) -> Array:
         """Return the targets of learned rows, as the right-hand side has them."""
@@ -303,32 +223,16 @@ class FlyRidgeRegressor(MultiOutputMixin, RegressorMixin, SolvedEstimator):  # t
     def coef_(self) -> Array:
         """Weights of the components, of shape (n_components_,) or (n_outputs, n_components_)."""
         ridge = self._current()
-        coef = ridge.weights.T * ridge.unit * np.array(self._handed_out("coef_").right.grid.scales)[:, None]
+        coef = ridge.weights.T * ridge.unit * np.array(self._handed_out("coef_").grid.scales)[:, None]
         return np.asarray(coef[0] if len(coef) == 1 else coef)
 
     @property
     def intercept_(self) -> Any:
         """Intercepts: a number, or one for each output."""
-        intercept = self._handed_out("intercept_").right.grid.targets(self._current().intercept)
+        intercept = self._handed_out("intercept_").grid.targets(self._current().intercept)
         return float(intercept[0]) if len(intercept) == 1 else intercept
 
     @property
     def target_steps_(self) -> Array:
         """What targets are rounded to: powers of two."""
-        return read_only(np.array(self._handed_out("target_steps_").right.grid.scales) / STEPS)
-
-    @property
-    def n_rows_(self) -> Any:
-        """Number of rows learned, weights included."""
-        counts = self._handed_out("n_rows_")
-        return counts.unit.rows(counts.n_rows)
-
-    @property
-    def weight_unit_(self) -> float:
-        """The weight that counts as one row."""
-        return float(self._handed_out("weight_unit_").unit.weight)
-
-
-def _as_given(targets: Array) -> Array:
-    """Return one dimension where there is one output."""
-    return targets[:, 0] if targets.shape[1] == 1 else targets
+        return read_only(np.array(self._handed_out("target_steps_").grid.scales) / STEPS)

@@ -20,6 +20,7 @@ from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
 from flybloom.core.counts.shared import SharedOnDemand
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.model import Model
 from flybloom.estimators.access import (
     check_block,
     exchange,
@@ -59,7 +60,7 @@ class SlidingWindow(StreamFollower):
 
     Parameters
     ----------
-    model : FlyBloomClassifier, FlyRidgeClassifier or FlyBloomNovelty
+    model : FlyBloomClassifier, FlyRidgeClassifier, FlyRidgeRegressor or FlyBloomNovelty
         The model that learns; a clone of it does. With `forget_after`, novelty fades by itself and needs no window.
 
     n_rows : int or None, default=None
@@ -172,7 +173,7 @@ class SlidingWindow(StreamFollower):
             model, memory = following.model, following.memory
             with reading_learned(model) as learned:
                 block = check_block(model, learned, X, y, sample_weight)
-                won = _winners_of(block, learned.hasher, model.n_jobs)
+                won = _winners_of(block, learned, model.n_jobs)
             if isinstance(memory, Generations):
                 self._fade(following, memory, won.only(block.weights > 0))
             else:
@@ -283,9 +284,6 @@ class SlidingWindow(StreamFollower):
                 "instead."
             )
             raise TypeError(msg)
-        if self.model.counts_type.fits_labels:
-            msg = f"SlidingWindow keeps rows with labels, and {type(self.model).__name__} learns numbers. Use forget."
-            raise TypeError(msg)
         if getattr(self.model, "forget_after", None) is not None:
             msg = "A model with forget_after fades by itself. Use it without SlidingWindow, or set forget_after=None."
             raise ValueError(msg)
@@ -320,7 +318,7 @@ class SlidingWindow(StreamFollower):
         with reading_learned(model) as learned:
             hasher = learned.hasher
             nothing = learned.counts.minus(learned.counts)
-            won = _winners_of(block, hasher, model.n_jobs).only(block.weights > 0)
+            won = _winners_of(block, learned, model.n_jobs).only(block.weights > 0)
             times = times[block.weights > 0]
             if self.half_life is not None:
                 generations = self._with_generations(Generations(nothing), won)
@@ -397,9 +395,11 @@ def _holding(model: CountingEstimator, counts: Counts) -> CountingEstimator:
     return with_learned(windowed, never_released(windowed, learned) if isinstance(windowed, Releasing) else learned)
 
 
-def _winners_of(block: Block, hasher: Hasher, n_jobs: int | None) -> Won:
+def _winners_of(block: Block, learned: Model, n_jobs: int | None) -> Won:
     """Return rows as counts see them."""
-    return Won(hasher.winners(block.rows, n_jobs), block.labels, block.weights)
+    hasher = learned.hasher
+    labels = learned.counts.labels_of(block.labels, lambda some: hasher.encoder.columns_apart(block.rows[some]))
+    return Won(hasher.winners(block.rows, n_jobs), labels, block.weights)
 
 
 def _checked_times(times: Any, n_rows: int, latest: float) -> Array:

@@ -48,19 +48,41 @@ class Rows:
 
 def encoded(graph: Graph, encoder: Encoder, X: Value, dtype: str) -> Rows:
     """Return rows as they are hashed: float32, or int64 for whole numbers that no step changes."""
-    missing = graph.node("IsNaN", X) if dtype.startswith("float") else None
-    rows = Rows(X, dtype, encoder.n_features, missing)
+    rows = _as_given(graph, encoder, X, dtype)
     for step in encoder.steps:
-        if step.kind not in WRITERS:
-            msg = (
-                f"The step {step.kind!r} of the encoding has no operators of ONNX. Expected only "
-                f"{', '.join(sorted(WRITERS))}. Encode the rows beforehand, or use another encoding."
-            )
-            raise ValueError(msg)
-        rows = WRITERS[step.kind](graph, step, rows)
+        rows = _after(graph, step, rows)
     rows = rows.filled(graph)
     hashed = "float32" if rows.dtype.startswith("float") else "int64"
     return Rows(rows.of(graph, hashed), hashed, rows.n_columns, None)
+
+
+def columns_apart(graph: Graph, encoder: Encoder, X: Value, dtype: str) -> Value:
+    """Return rows as a trend sees them, float64; see `Encoder.columns_apart`."""
+    rows, beside = _as_given(graph, encoder, X, dtype), []
+    is_rotated = encoder.step(Rotation) is not None
+    for step in encoder.steps:
+        if isinstance(step, Standardise) and step.clip < np.inf:
+            beside.append(_standardise(graph, Standardise(step.center, step.scale), rows))
+        if is_rotated or not isinstance(step, Relevance):
+            rows = _after(graph, step, rows)
+    return graph.node("Concat", *(some.filled(graph).of(graph, "float64") for some in [*beside, rows]), axis=1)
+
+
+def _as_given(graph: Graph, encoder: Encoder, X: Value, dtype: str) -> Rows:
+    """Return rows before the first step."""
+    missing = graph.node("IsNaN", X) if dtype.startswith("float") else None
+    return Rows(X, dtype, encoder.n_features, missing)
+
+
+def _after(graph: Graph, step: Any, rows: Rows) -> Rows:
+    """Return rows after a step."""
+    if step.kind not in WRITERS:
+        msg = (
+            f"The step {step.kind!r} of the encoding has no operators of ONNX. Expected only "
+            f"{', '.join(sorted(WRITERS))}. Encode the rows beforehand, or use another encoding."
+        )
+        raise ValueError(msg)
+    return WRITERS[step.kind](graph, step, rows)
 
 
 def _standardise(graph: Graph, step: Standardise, rows: Rows) -> Rows:

@@ -11,18 +11,22 @@ from flybloom.estimators.base import FlyEstimator
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.estimators.fly_hash import FlyHash
 from flybloom.estimators.frozen import FrozenClassifier
+from flybloom.estimators.frozen_regressor import FrozenRegressor
+from flybloom.estimators.regressor import FlyRidgeRegressor
 from flybloom.estimators.ridge import FlyRidgeClassifier
 from flybloom.exceptions import require_extra
 from flybloom.export.graph import OPSET, TYPES, Graph, Value
+from flybloom.export.encoding import columns_apart
 from flybloom.export.hashing import hashes, winners
-from flybloom.export.scoring import label_values, linear_answers
+from flybloom.export.scoring import label_values, linear_answers, target_answers
 
 if TYPE_CHECKING:
     import onnx
 
 IR_VERSION = 9  # what runtimes of this set of operators read
 INPUT_TYPES = ("float64", "float32", "int64")
-CONVERTED: tuple[type[FlyEstimator], ...] = (FlyBloomClassifier, FlyRidgeClassifier, FrozenClassifier, FlyHash)
+REGRESSORS: tuple[type[FlyEstimator], ...] = (FlyRidgeRegressor, FrozenRegressor)
+CONVERTED = (FlyBloomClassifier, FlyRidgeClassifier, FrozenClassifier, *REGRESSORS, FlyHash)
 
 
 def to_onnx(model: Any, *, dtype: Literal["float64", "float32", "int64"] = "float64") -> onnx.ModelProto:
@@ -34,7 +38,7 @@ def to_onnx(model: Any, *, dtype: Literal["float64", "float32", "int64"] = "floa
 
     Parameters
     ----------
-    model : FlyBloomClassifier, FlyRidgeClassifier, FrozenClassifier or FlyHash
+    model : FlyBloomClassifier, FlyRidgeClassifier, FlyRidgeRegressor, FrozenClassifier, FrozenRegressor or FlyHash
         The model, fitted.
     dtype : {"float64", "float32", "int64"}, default="float64"
         Type of the input. With int64, and an encoding that leaves rows as they are, sums are whole numbers.
@@ -43,7 +47,7 @@ def to_onnx(model: Any, *, dtype: Literal["float64", "float32", "int64"] = "floa
     -------
     onnx.ModelProto
         With the input ``X`` of shape (n_samples, n_features). A classifier has the outputs ``label`` and
-        ``probabilities`` (float32); a hash has ``winners`` (int64, the largest sum first) and ``hash`` (float32, zeros
+        ``probabilities`` (float32); a regressor has ``variable`` (float64, a column for each output); a hash has ``winners`` (int64, the largest sum first) and ``hash`` (float32, zeros
         and ones).
 
     Raises
@@ -89,6 +93,10 @@ def write_model(graph: Graph, model: Any, X: Value, dtype: str) -> dict[str, Val
     won = winners(graph, hasher, X, dtype)
     if isinstance(model, FlyHash):
         return {"winners": won, "hash": hashes(graph, hasher, won)}
+    if isinstance(model, FrozenRegressor):
+        frozen = model.frozen_readout
+        columns = None if frozen.grid.trend is None else columns_apart(graph, hasher.encoder, X, dtype)
+        return target_answers(graph, frozen, won, columns)
     return linear_answers(graph, model.frozen_readout, hasher.projection.seed, won)
 
 
@@ -143,8 +151,16 @@ def _output_types(model: Any) -> dict[str, tuple[int, list[int]]]:
     """Return type and shape, without the rows, of each output."""
     if isinstance(model, FlyHash):
         return {"winners": (TYPES["int64"], [model.n_winners_]), "hash": (TYPES["float32"], [model.n_components_])}
+    if isinstance(model, REGRESSORS):
+        return {"variable": (TYPES["float64"], [_n_outputs(model)])}
     labels = import_module("onnx").numpy_helper.from_array(label_values(model.classes_)).data_type
     return {"label": (labels, []), "probabilities": (TYPES["float32"], [model.classes_.size])}
+
+
+def _n_outputs(model: Any) -> int:
+    """Return the number of outputs of a regressor."""
+    frozen = model.freeze() if hasattr(model, "freeze") else model
+    return int(frozen.frozen_readout.grid.n_outputs)
 
 
 class _Container:
@@ -193,7 +209,7 @@ def register() -> None:
     require_extra("skl2onnx", "onnx", "register")
     skl2onnx = import_module("skl2onnx")
     for kind in CONVERTED:
-        options = None if kind is FlyHash else {"zipmap": [True, False, "columns"], "nocl": [True, False]}
+        options = None if kind is FlyHash or kind in REGRESSORS else {"zipmap": [True, False, "columns"], "nocl": [True, False]}
         skl2onnx.update_registered_converter(
             kind, f"Flybloom{kind.__name__}", _shapes, _convert, options=options, overwrite=True
         )
@@ -206,6 +222,9 @@ def _shapes(operator: Any) -> None:
     model = operator.raw_operator
     if isinstance(model, FlyHash):
         operator.outputs[0].type = types.FloatTensorType([n_rows, model.n_components_])
+        return
+    if isinstance(model, REGRESSORS):
+        operator.outputs[0].type = types.DoubleTensorType([n_rows, _n_outputs(model)])
         return
     is_text = model.classes_.dtype.kind in "UTO"
     operator.outputs[0].type = (types.StringTensorType if is_text else types.Int64TensorType)([n_rows])
@@ -223,7 +242,9 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     model = operator.raw_operator
     sink = _Container(scope, container)
     outputs = write_model(Graph(sink), model, Value(operator.inputs[0].full_name), dtype)
-    wanted = ["hash"] if isinstance(model, FlyHash) else ["label", "probabilities"]
+    wanted = ["label", "probabilities"]
+    if isinstance(model, (FlyHash, *REGRESSORS)):
+        wanted = ["hash"] if isinstance(model, FlyHash) else ["variable"]
     for name, variable in zip(wanted, operator.outputs, strict=True):
         is_whole = name == "label" and model.classes_.dtype.kind in "biu"
         attributes = {"to": TYPES["int64"]} if is_whole else {}

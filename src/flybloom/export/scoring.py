@@ -6,20 +6,41 @@ import numpy as np
 
 from flybloom._internal.typing import Array
 from flybloom.core._kernels._plain.score import MIX_0, MIX_1, STEP
+from flybloom.core.counts.trend import COEFFICIENT_STEPS, COLUMN_STEPS, MAX_COLUMN
 from flybloom.core.readout.linear import FrozenReadout
+from flybloom.core.readout.outputs import FrozenOutputs
 from flybloom.export.graph import Graph, Value
 
 
 def linear_answers(graph: Graph, learned: FrozenReadout, seed: int, won: Value) -> dict[str, Value]:
     """Add up weights, which is exact in any order; return the label of the largest score, and probabilities."""
-    weights = graph.node("Gather", graph.constant(learned.weights), won, axis=0)
-    scores = graph.node("ReduceSum", graph.cast(weights, "float64"), graph.constant([1], np.int64), keepdims=0)
-    scores = graph.node("Add", scores, graph.constant(learned.intercept))
+    scores = _scores(graph, learned, won)
     codes = _largest(graph, scores, won, seed)
     label = graph.node("Gather", graph.constant(label_values(learned.classes)), codes, axis=0)
     temperature = learned.temperature * learned.divisor / learned.unit
     scaled = graph.node("Div", scores, graph.constant(float(temperature)))
     return {"label": label, "probabilities": graph.cast(graph.node("Softmax", scaled, axis=1), "float32")}
+
+
+def target_answers(graph: Graph, learned: FrozenOutputs, won: Value, columns: Value | None) -> dict[str, Value]:
+    """Return the targets that scores stand for, with the trend of the columns of the rows put back."""
+    scores, grid = graph.node("Mul", _scores(graph, learned, won), graph.constant(learned.unit)), learned.grid
+    if grid.trend is not None and columns is not None:
+        scaled = graph.node("Round", graph.node("Mul", columns, graph.constant(float(COLUMN_STEPS))))
+        whole = graph.node("Clip", scaled, graph.constant(-float(MAX_COLUMN)), graph.constant(float(MAX_COLUMN)))
+        coefficients = graph.constant(np.array(grid.trend.coefficients, np.float64))
+        sums = graph.node("MatMul", whole, coefficients)  # whole numbers, exact in any order
+        offsets = graph.node("Div", sums, graph.constant(float(COLUMN_STEPS * COEFFICIENT_STEPS)))
+        scores = graph.node("Add", scores, offsets)
+    scaled = graph.node("Mul", scores, graph.constant(np.array(grid.scales)))
+    return {"variable": graph.node("Add", scaled, graph.constant(np.array(grid.origins)))}
+
+
+def _scores(graph: Graph, learned: FrozenReadout | FrozenOutputs, won: Value) -> Value:
+    """Return sums of the weights of winners with the intercept, in units: exact in any order."""
+    weights = graph.node("Gather", graph.constant(learned.weights), won, axis=0)
+    sums = graph.node("ReduceSum", graph.cast(weights, "float64"), graph.constant([1], np.int64), keepdims=0)
+    return graph.node("Add", sums, graph.constant(learned.intercept))
 
 
 def label_values(classes: Array) -> Array:

@@ -19,7 +19,7 @@ class _Rows(NamedTuple):
     """Arrays with room for more rows than there are; those between the bounds are kept."""
 
     winners: Array
-    codes: Array  # of the labels among `classes`
+    codes: Array  # of the labels among `classes`; where rows have targets, these, whole numbers of (n_rows, n_outputs)
     weights: Array
     times: Array
     classes: Array | None  # sorted; None where rows have no labels
@@ -80,9 +80,13 @@ class KeptWinners:
 
     def write(self, won: Won, times: Array) -> None:
         """Write rows behind those that are kept; they are not yet among them."""
+        if won.labels is not None and won.labels.ndim > 1 and self._rows.codes.ndim == 1:
+            self._rows = self._rows._replace(codes=np.zeros((len(self._rows.weights), won.labels.shape[1]), np.int64))
         rows = self._with_room(len(won.weights))
         codes: Any = 0
-        if won.labels is not None:
+        if rows.codes.ndim > 1:
+            codes = won.labels
+        elif won.labels is not None:
             rows = _with_classes(rows, won.labels)
             assert rows.classes is not None  # noqa: S101 - just united
             codes = codes_of(won.labels, rows.classes)
@@ -108,8 +112,10 @@ class KeptWinners:
         """Return facts for JSON, and arrays."""
         rows, kept = self._rows, slice(self._rows.begin, self._rows.end)
         facts = {"classes": None if rows.classes is None else labels_to_json(rows.classes)}
-        small = (rows.codes[kept].astype(np.uint32), rows.weights[kept].astype(np.uint32))
-        return facts, dict(zip(ARRAYS, (rows.winners[kept], *small, rows.times[kept]), strict=True))
+        codes = rows.codes[kept]
+        codes = codes.astype(np.uint32) if codes.ndim == 1 else codes.view(np.uint64)  # two's complement
+        weights = rows.weights[kept].astype(np.uint32)
+        return facts, dict(zip(ARRAYS, (rows.winners[kept], codes, weights, rows.times[kept]), strict=True))
 
     @classmethod
     def from_parts(cls, n_components: int, n_winners: int, facts: Any, arrays: dict[str, Array]) -> Self:
@@ -135,29 +141,31 @@ class KeptWinners:
             or codes.dtype.kind != "u"
             or weights.dtype.kind != "u"
             or times.dtype != np.float64
-            or not codes.shape == weights.shape == times.shape == winners.shape[:1]
+            or (codes.ndim > 1 and codes.dtype != np.uint64)
+            or not codes.shape[:1] == weights.shape == times.shape == winners.shape[:1]
         ):
             msg = "its window is not winners, a label, a weight and a time for each row"
             raise ValueError(msg)
         if (
             (winners >= n_components).any()
             or (winners[:, 1:] <= winners[:, :-1]).any()
-            or (codes >= n_classes).any()
+            or (codes.ndim == 1 and (codes >= n_classes).any())
             or (weights > 2**29).any()
             or not np.isfinite(times).all()
             or (times[1:] < times[:-1]).any()
         ):
             msg = "its window has winners, labels or times that no rows have"
             raise ValueError(msg)
-        kept._rows = _Rows(
-            winners, codes.astype(np.int32), weights.astype(np.int32), times, classes, np.array([0, len(weights)])
-        )
+        codes = codes.astype(np.int32) if codes.ndim == 1 else np.ascontiguousarray(codes).view(np.int64)
+        kept._rows = _Rows(winners, codes, weights.astype(np.int32), times, classes, np.array([0, len(weights)]))
         return kept
 
     def _won(self, some: slice) -> Won:
         """Return rows as they are counted."""
         rows = self._rows
         labels = None if rows.classes is None else rows.classes[rows.codes[some]]
+        if rows.codes.ndim > 1:
+            labels = rows.codes[some]
         return Won(rows.winners[some], labels, rows.weights[some].astype(np.int64))
 
     def _with_room(self, n: int) -> _Rows:

@@ -82,6 +82,8 @@ def _whole(encoded: Array) -> Array:
 
 def _solved(left: Array, right: Array, total: Array, n_rows: float) -> Array:
     """Return the coefficients, for each output with the penalty of least generalised cross-validation."""
+    from scipy import linalg  # noqa: PLC0415 - those who only predict need none
+
     values, vectors = linalg.eigh(left, check_finite=False)
     values = np.maximum(values, 0.0)
     mean = values.mean()

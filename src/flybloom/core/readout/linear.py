@@ -143,8 +143,7 @@ class FrozenReadout(NamedTuple):
         """
         facts = {"classes": labels_to_json(self.classes), "temperature": self.temperature}
         if self.divisor == 1:
-            weights = np.ascontiguousarray((self.weights * self.unit).astype(np.float32))
-            return facts, {"weights": weights, "intercept": self.intercept * self.unit}
+            return facts, weights_to_arrays(self.weights, self.intercept, self.unit)
         facts |= {"unit": self.unit, "divisor": self.divisor}
         return facts, {"weights": self.weights.astype(np.uint32), "intercept": self.intercept}
 
@@ -152,27 +151,14 @@ class FrozenReadout(NamedTuple):
     def from_parts(n_components: int, facts: dict[str, Any], arrays: dict[str, Array]) -> FrozenReadout:
         """Return what a file holds; ValueError where there can be none."""
         classes, unit, divisor = classes_from_facts(facts), facts.get("unit"), facts.get("divisor", 1)
-        weights, intercept, temperature = arrays.get("weights"), arrays.get("intercept"), facts.get("temperature")
-        if (
-            set(arrays) != {"weights", "intercept"}
-            or weights is None
-            or intercept is None
-            or weights.dtype != (np.float32 if unit is None else np.uint32)
-            or weights.shape != (n_components, classes.size)
-            or intercept.dtype != np.float64
-            or intercept.shape != (classes.size,)
-            or classes.size == 0
-            or not (np.isfinite(weights).all() and np.isfinite(intercept).all())
-        ):
-            msg = "its weights are not one for each component and class"
-            raise ValueError(msg)
+        temperature = facts.get("temperature")
         if type(temperature) is not float or not 0 < temperature < np.inf:
             msg = "its temperature is not a number above 0"
             raise ValueError(msg)
         if unit is None:
-            unit = unit_for(weights, intercept, MOST_DIGITS)
-            weights, intercept = in_units(weights, unit), np.rint(intercept / unit)
-        elif (
+            return FrozenReadout(classes, *weights_from_arrays(n_components, classes.size, arrays), temperature, divisor)
+        weights, intercept = _checked_weights(n_components, classes.size, arrays, np.uint32)
+        if (
             type(unit) is not float
             or not 0 < unit < np.inf
             or np.frexp(unit)[0] != 0.5  # noqa: PLR2004
@@ -184,6 +170,40 @@ class FrozenReadout(NamedTuple):
             msg = "its weights are not whole numbers of a power of two"
             raise ValueError(msg)
         return FrozenReadout(classes, weights.astype(np.int32), intercept, unit, temperature, divisor)
+
+
+def weights_to_arrays(weights: Array, intercept: Array, unit: float) -> dict[str, Array]:
+    """Return weights as files hold them: as float32, which has room for their 24 digits."""
+    return {
+        "weights": np.ascontiguousarray((weights * unit).astype(np.float32)),
+        "intercept": intercept * unit,
+    }
+
+
+def weights_from_arrays(n_components: int, n_columns: int, arrays: dict[str, Array]) -> tuple[Array, Array, float]:
+    """Return weights, intercept and unit of a file; ValueError where there can be none."""
+    weights, intercept = _checked_weights(n_components, n_columns, arrays, np.float32)
+    unit = unit_for(weights, intercept, MOST_DIGITS)
+    return in_units(weights, unit), np.rint(intercept / unit), unit
+
+
+def _checked_weights(n_components: int, n_columns: int, arrays: dict[str, Array], dtype: Any) -> tuple[Array, Array]:
+    """Return weights and intercept of a file as they are there; ValueError where there can be none."""
+    weights, intercept = arrays.get("weights"), arrays.get("intercept")
+    if (
+        set(arrays) != {"weights", "intercept"}
+        or weights is None
+        or intercept is None
+        or weights.dtype != dtype
+        or weights.shape != (n_components, n_columns)
+        or intercept.dtype != np.float64
+        or intercept.shape != (n_columns,)
+        or n_columns == 0
+        or not (np.isfinite(weights).all() and np.isfinite(intercept).all())
+    ):
+        msg = "its weights are not one for each component and class"
+        raise ValueError(msg)
+    return weights, intercept
 
 
 def choose(scores: Array, winners: Winners, seed: int) -> Codes:

@@ -1,0 +1,140 @@
+"""A regressor that only predicts: how to hash, weights, and what their sums stand for."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+
+from flybloom._internal.typing import Array
+from flybloom._internal.validation import check_rows
+from flybloom.core.files.model_file import Parts
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.readout.outputs import FrozenOutputs
+from flybloom.estimators.base import HASH_PARAMETERS
+from flybloom.estimators.fixed import FixedEstimator
+from flybloom.estimators.outputs import as_given, output_scores, targets_of
+
+
+class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type: ignore[misc]
+    """What `freeze` of a regressor returns: the same predictions, from the weights alone.
+
+    It has no counts, so it cannot learn, merge or forget.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+
+    Attributes
+    ----------
+    n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
+        As for `FlyHash`.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where the rows of fit had names that are strings.
+
+    See Also
+    --------
+    FlyRidgeRegressor : The regressor that it comes from.
+    FrozenClassifier : The same for labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from flybloom import FlyRidgeRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = FlyRidgeRegressor(random_state=0).fit(X, y)
+    >>> bool((model.freeze().predict(X) == model.predict(X)).all())
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"n_jobs": HASH_PARAMETERS["n_jobs"]}
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
+
+    def predict(self, X: Any) -> Array:
+        """Return the targets that are expected of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            One dimension where there is one output.
+        """
+        hasher, frozen = self._require_hasher(), self.frozen_readout
+        rows = check_rows(X, type(self).__name__, hasher.encoder)
+        scores = output_scores(rows, hasher, self._read_out, self.n_jobs)
+        return as_given(targets_of(rows, hasher, frozen.grid, scores))
+
+    def with_readout(self, hasher: Hasher, frozen: FrozenOutputs) -> Self:
+        """Predict with these, and return the regressor itself.
+
+        Parameters
+        ----------
+        hasher : Hasher
+            How rows are hashed.
+        frozen : FrozenOutputs
+            The weights of the components, the intercepts, and what sums stand for.
+
+        Returns
+        -------
+        FrozenRegressor
+            The regressor itself.
+        """
+        self._fitted_hasher, self._frozen = hasher, frozen
+        self._read_out = frozen.read_out(hasher.projection.seed)
+        return self
+
+    @property
+    def frozen_readout(self) -> FrozenOutputs:
+        """The weights, intercepts, and what sums stand for."""
+        self._require_hasher()
+        return self._frozen
+
+    def to_parts(self) -> Parts:
+        """Return what files hold of the regressor.
+
+        Returns
+        -------
+        Parts
+            The hasher, facts for JSON, and arrays.
+        """
+        return Parts(self._require_hasher(), *self._frozen.to_parts())
+
+    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Predict as a file says, and return the regressor itself; ValueError where that cannot be.
+
+        Parameters
+        ----------
+        hasher : Hasher or None
+            How rows are hashed.
+        facts : dict
+            What JSON held.
+        arrays : dict of ndarray
+            The arrays that are not the hasher's.
+
+        Returns
+        -------
+        FrozenRegressor
+            The regressor itself.
+        """
+        if hasher is None:
+            msg = "it does not say how it hashes"
+            raise ValueError(msg)
+        frozen = FrozenOutputs.from_parts(hasher.n_components, facts, arrays)
+        if frozen.grid.trend is not None:
+            n_columns = hasher.encoder.columns_apart(np.zeros((1, hasher.encoder.n_features))).shape[1]
+            if len(frozen.grid.trend.coefficients) != n_columns:
+                msg = "the trend of its targets is not of the columns of its encoding"
+                raise ValueError(msg)
+        return self.with_readout(hasher, frozen)

@@ -1,0 +1,122 @@
+"""Estimators over pairs whose right-hand side has a column for each output: learning, once for numbers and labels."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import MultiOutputMixin
+
+from flybloom._internal.typing import Array, Features, Winners
+from flybloom.core.algebra import Forgotten
+from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.readout.linear import LinearReadout
+from flybloom.core.readout.outputs import FrozenOutputs
+from flybloom.estimators.solved import SolvedEstimator
+
+
+class OutputsEstimator(MultiOutputMixin, SolvedEstimator):  # type: ignore[misc]
+    """An estimator of one or many outputs, whose counts have sums of targets by component."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Forget everything, then learn the rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 3 counts as three copies. For fractions, see `weight_unit`.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself.
+        """
+        self._learn_rows(X, y, sample_weight, anew=True)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn a block of rows in addition to those before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their targets, as many as those before have.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 3 counts as three copies. For fractions, see `weight_unit`.
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+        """
+        self._learn_rows(X, y, sample_weight)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
+        """Unlearn rows: afterwards the counts equal, bit for bit, those of a model that never learned them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned before.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The targets with which they were learned.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights with which they were learned; a row of weight 3 is forgotten three times.
+
+        Returns
+        -------
+        Forgotten
+            Its ``extent`` is "complete" if nothing of the rows is left, or "counts only" if the encoding in use is not
+            the one of the remaining rows; its ``steps`` name what differs.
+
+        Raises
+        ------
+        NeverLearnedError
+            If the rows cannot all have been learned; nothing has changed then.
+        """
+        return self._forget(X, y, sample_weight)
+
+    @property
+    def n_rows_(self) -> Any:
+        """Number of rows learned, weights included."""
+        counts = self._handed_out("n_rows_")
+        return counts.unit.rows(counts.n_rows)
+
+    @property
+    def weight_unit_(self) -> float:
+        """The weight that counts as one row."""
+        return float(self._handed_out("weight_unit_").unit.weight)
+
+    def _frozen_outputs(self, counts: Any) -> FrozenOutputs:
+        """Return the weights of all components, and what their sums stand for."""
+        ridge = self._solution(counts)
+        return FrozenOutputs(ridge.weights, ridge.read_out().intercept, ridge.unit, counts.grid)
+
+
+def output_scores(rows: Features, hasher: Hasher, read_out: LinearReadout, n_jobs: int | None) -> Array:
+    """Return the score of each row for each column of the weights."""
+    scores = np.empty((rows.shape[0], read_out.intercept.size))
+
+    def score(block: slice, winners: Winners) -> None:
+        read_out.scores(winners, scores[block])
+
+    hasher.for_each_block(rows, score, n_jobs)
+    return scores
+
+
+def targets_of(rows: Features, hasher: Hasher, grid: Any, scores: Array) -> Array:
+    """Return the targets that scores of rows, of shape (..., n_samples, n_outputs), stand for."""
+    offsets = grid.offsets(lambda some: hasher.encoder.columns_apart(rows[some]), rows.shape[0])
+    return np.asarray(grid.targets(scores, offsets))
+
+
+def as_given(targets: Array) -> Array:
+    """Return one dimension where there is one output."""
+    return targets[:, 0] if targets.shape[1] == 1 else targets
