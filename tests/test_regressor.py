@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_friedman1
 
 import flybloom
-from flybloom import FlyRidgeRegressor, SlidingWindow
+from flybloom import FlyRidgeRegressor
 from flybloom.core.counts.by_target import TargetSums, Totals
 from flybloom.core.counts.target_grid import STEPS, TargetGrid
 from flybloom.core.readout.left_out import LeftOut
@@ -178,12 +178,6 @@ def test_a_grid_knows_no_order(values, random):
     assert TargetGrid.of(np.array(values)[:, None], np.ones(len(values))) == grid
     assert_allclose(grid.targets(grid.whole(targets) / STEPS), targets, rtol=0, atol=grid.scales[0] / STEPS)
     assert TargetGrid.from_json(grid.to_json()) == grid
-
-
-def test_windows_are_for_labels():
-    """And say so."""
-    with pytest.raises(TypeError, match="FlyRidgeRegressor learns numbers"):
-        SlidingWindow(small(), n_rows=100).partial_fit(X, Y)
 
 
 def test_a_trend_is_taken_out_of_targets_exactly():

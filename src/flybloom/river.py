@@ -267,7 +267,7 @@ class FlyRegressor(_Follower, base.MiniBatchRegressor):
         The model that learns, a `FlyRidgeRegressor`, or a `SlidingWindow` of one; a clone of it does. Without it, a
         `FlyRidgeRegressor` of 512 components, whose penalty stays.
     warm_up
-        How many rows are collected.
+        How many rows are collected, and answered by models of the first of them.
     missing
         What stands for the value of a key that a row lacks. None adds nothing.
 

@@ -15,8 +15,8 @@ from flybloom.estimators.frozen_regressor import FrozenRegressor
 from flybloom.estimators.regressor import FlyRidgeRegressor
 from flybloom.estimators.ridge import FlyRidgeClassifier
 from flybloom.exceptions import require_extra
-from flybloom.export.graph import OPSET, TYPES, Graph, Value
 from flybloom.export.encoding import columns_apart
+from flybloom.export.graph import OPSET, TYPES, Graph, Value
 from flybloom.export.hashing import hashes, winners
 from flybloom.export.scoring import label_values, linear_answers, target_answers
 
@@ -47,8 +47,8 @@ def to_onnx(model: Any, *, dtype: Literal["float64", "float32", "int64"] = "floa
     -------
     onnx.ModelProto
         With the input ``X`` of shape (n_samples, n_features). A classifier has the outputs ``label`` and
-        ``probabilities`` (float32); a regressor has ``variable`` (float64, a column for each output); a hash has ``winners`` (int64, the largest sum first) and ``hash`` (float32, zeros
-        and ones).
+        ``probabilities`` (float32); a regressor has ``variable`` (float64, a column for each output); a hash has
+        ``winners`` (int64, the largest sum first) and ``hash`` (float32, zeros and ones).
 
     Raises
     ------
@@ -209,7 +209,11 @@ def register() -> None:
     require_extra("skl2onnx", "onnx", "register")
     skl2onnx = import_module("skl2onnx")
     for kind in CONVERTED:
-        options = None if kind is FlyHash or kind in REGRESSORS else {"zipmap": [True, False, "columns"], "nocl": [True, False]}
+        options = (
+            None
+            if kind is FlyHash or kind in REGRESSORS
+            else {"zipmap": [True, False, "columns"], "nocl": [True, False]}
+        )
         skl2onnx.update_registered_converter(
             kind, f"Flybloom{kind.__name__}", _shapes, _convert, options=options, overwrite=True
         )

@@ -156,7 +156,9 @@ class FrozenReadout(NamedTuple):
             msg = "its temperature is not a number above 0"
             raise ValueError(msg)
         if unit is None:
-            return FrozenReadout(classes, *weights_from_arrays(n_components, classes.size, arrays), temperature, divisor)
+            return FrozenReadout(
+                classes, *weights_from_arrays(n_components, classes.size, arrays), temperature, divisor
+            )
         weights, intercept = _checked_weights(n_components, classes.size, arrays, np.uint32)
         if (
             type(unit) is not float
