@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin
 from threadpoolctl import threadpool_limits
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Codes, Features, Size, Winners
+from flybloom._internal.typing import Array, Features, Size
 from flybloom.core.algebra import Forgotten
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.by_age import AgeCounts
@@ -21,19 +21,20 @@ from flybloom.core.encoding.choice import Wanted, wanted_encoding
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import LeverageSizes, Sizes
 from flybloom.core.model import Model
-from flybloom.core.readout import pair_novelty
 from flybloom.core.readout.aged_filter import AgedFilter
+from flybloom.core.readout.pair_novelty import PairNovelty, solve
 from flybloom.core.readout.weighted_quantile import weighted_quantile
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.counting import GIVEN, CountingEstimator, kept_value
 from flybloom.estimators.deprecated import OLD_PARAMETERS
+from flybloom.estimators.novelty_scores import NoveltyReading, NoveltyScores, read_winners
 
-AUTO_OFFSET = -0.5  # of filters: half of what wins is new
+USUAL_OFFSET = -0.5  # where there are no rows to set it by
 AUTO, LEVERAGE, FILTER = "auto", "leverage", "filter"
 
 
-class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
+class FlyBloomNovelty(NoveltyScores, CountingEstimator):
     """Outlier detector that counts the winners of a hash.
 
     Each row is hashed (see `FlyHash`), and near rows share winners. Two things can be counted, and novelty is read from
@@ -93,9 +94,9 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     contamination : "auto" or float, default="auto"
         Share of outliers among the rows of `fit`, which sets the threshold of `predict`.
 
-        - If "auto", a row is an outlier to leverage where the odds of its novelty, ``novelty / (1 - novelty)``, are
-          more than 1.5 times those of the mean novelty of the rows learned, each left out. That follows from the
-          counts, and changes with them. To filters it is one where its novelty exceeds 1/2.
+        - If "auto", a row is an outlier where the odds of its novelty, ``novelty / (1 - novelty)``, are more than 1.5
+          times those of the mean novelty of the rows learned, each left out. That follows from the counts, and changes
+          with them.
         - If float, above 0 and up to 0.5: the threshold is the quantile of the novelty of the rows of `fit`, each
           scored as if it alone had not been learned. So new rows like those exceed it with that probability, while the
           rows themselves, which are familiar, hardly ever do; `fit_predict` judges them without themselves.
@@ -248,8 +249,8 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     def fit_predict(self, X: Any, y: Any = None) -> Array:  # noqa: ARG002
         """Fit, and tell which of the rows are outliers.
 
-        Each row is judged as if it alone had not been learned, so that a share of them are outliers which is the
-        `contamination`. Where leverage is read and that is "auto", it is the same as ``fit(X).predict(X)``.
+        The same as ``fit(X).predict(X)`` where `contamination` is "auto". Where it is a share, each row is judged as if
+        it alone had not been learned, so that this share of them are outliers.
 
         Parameters
         ----------
@@ -264,7 +265,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
             -1 for outliers, 1 for the others.
         """
         block = self._learn_rows(X, None, anew=True)
-        if isinstance(self.contamination, str) and self._reads_leverage:
+        if isinstance(self.contamination, str):
             return self.predict(X)
         with self._reading_learned() as learned:
             scores = -self._left_out_novelty(learned, block.rows, np.arange(block.rows.shape[0]))
@@ -334,22 +335,6 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
             self._shared.replace(learned._replace(tuned={"offset": offset, GIVEN: True}), is_own=False)
         return self
 
-    def novelty(self, X: Any) -> Array:
-        """Return how novel each row is.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            From 0, familiar, to 1, never met.
-        """
-        with self._scoring(X) as (rows, learned):
-            return self._novelty_of(learned, rows)
-
     def leave_one_out_novelty(self, X: Any, positions: Any = None) -> Array:
         """Return how novel learned rows are, each as if it alone had not been learned; exact.
 
@@ -381,52 +366,6 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
                 learned.counts.counter(positions, np.ones(rows.shape[0], np.int64), sign=-1)  # refuses wrong ones
             return self._left_out_novelty(learned, rows, np.asarray(positions))
 
-    def score_samples(self, X: Any) -> Array:
-        """Return minus the novelty of each row: the lower, the more abnormal.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            From -1, never met, to 0, familiar.
-        """
-        return -self.novelty(X)
-
-    def decision_function(self, X: Any) -> Array:
-        """Return `score_samples` less the threshold: negative for outliers.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Negative for outliers.
-        """
-        with self._scoring(X) as (rows, learned):
-            return -self._novelty_of(learned, rows) - self._offset_of(learned)
-
-    def predict(self, X: Any) -> Array:
-        """Tell which rows are outliers.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            -1 for outliers, 1 for the others.
-        """
-        return np.where(self.decision_function(X) < 0, -1, 1)
-
     def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
         """Return the threshold: a quantile of the scores of the sketch's rows, each as if it had not been learned.
 
@@ -451,10 +390,11 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     def _left_out_novelty(self, learned: Model, rows: Features, positions: Array) -> Array:
         """Return the novelty of each row as if it alone had not been learned."""
         counts: Any = learned.counts
-        if isinstance(counts, PairsAlone):
-            solved = self._leverage(counts)
-            return self._read(learned, rows, lambda winners, _: solved.of_learned(winners))
-        return self._filtered(learned, rows, counts.ages(positions, counts.clock))
+        reader = self._reader(counts)
+        ages = counts.ages(positions, counts.clock) if isinstance(counts, AgeCounts) else positions
+        return read_winners(
+            learned.hasher, rows, self.n_jobs, lambda winners, block: reader.of_learned(winners, ages[block])
+        )
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
         """Hold what a file says, and return the detector itself; ValueError where none can have that.
@@ -496,9 +436,9 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     def _offset_of(self, learned: Model) -> float:
         """Return the threshold: given, calibrated with the rows of the sketch, or one that suits what is read."""
         tuned = {**self._calibration(learned), **learned.tuned}
-        if "offset" in tuned or not isinstance(learned.counts, PairsAlone):
-            return float(tuned.get("offset", AUTO_OFFSET))
-        mean = self._leverage(learned.counts).mean_of_learned(learned.counts.n_rows)
+        if "offset" in tuned:
+            return float(tuned["offset"])
+        mean = self._reader(learned.counts).mean_of_learned
         return -3.0 * mean / (2.0 + mean)  # where the odds are half as much again as those of the mean
 
     @property
@@ -509,7 +449,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
     @property
     def _usual_calibration(self) -> dict[str, Any]:  # type: ignore[override]
         """The threshold where there are no rows to calibrate with."""
-        return {"offset": AUTO_OFFSET} if self._calibrates else {}
+        return {"offset": USUAL_OFFSET} if self._calibrates else {}
 
     def _calibration_key(self) -> Any:
         """Return the parameters that the calibration depends on."""
@@ -590,7 +530,7 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
 
     def _check_tuned(self, tuned: Any) -> None:
         """Refuse anything but a threshold, or none."""
-        offset = kept_value(tuned, "offset", AUTO_OFFSET)
+        offset = kept_value(tuned, "offset", USUAL_OFFSET)
         if type(offset) is not float or not -1 <= offset <= 0:
             msg = "its threshold is not a number from -1 to 0"
             raise ValueError(msg)
@@ -602,35 +542,21 @@ class FlyBloomNovelty(OutlierMixin, CountingEstimator):  # type: ignore[misc]
             raise missing_attribute(self, name)
         return learned.counts
 
-    def _leverage(self, counts: PairsAlone) -> pair_novelty.PairNovelty:
-        """Return what leverage follows from, for counts that do not change meanwhile; solved once for all threads."""
+    def _reader(self, counts: Any) -> AgedFilter | PairNovelty:
+        """Return what novelty follows from, for counts that do not change meanwhile; solved once for all threads."""
+        if isinstance(counts, AgeCounts):
+            return AgedFilter(counts.table, self.decay)
         shared = self._sharing
         with shared.deriving:
             key = (counts.edition, self.alpha)
             if shared.derived is None or shared.derived[0] is not counts or shared.derived[1] != key:
                 with threadpool_limits(1, "blas"):  # whose number of threads changes the last bits
-                    shared.derived = (counts, key, pair_novelty.solve(counts, float(self.alpha)))
+                    shared.derived = (counts, key, solve(counts, float(self.alpha)))
             return shared.derived[2]  # type: ignore[no-any-return]
 
-    def _novelty_of(self, learned: Model, rows: Features) -> Array:
-        """Return the novelty of new rows."""
-        if isinstance(learned.counts, PairsAlone):
-            solved = self._leverage(learned.counts)
-            return self._read(learned, rows, lambda winners, _: solved.of_new(winners))
-        return self._filtered(learned, rows, np.full(rows.shape[0], -1))
-
-    def _filtered(self, learned: Model, rows: Features, own_ages: Codes) -> Array:
-        """Return the novelty of rows to filters, each without its own count at its age."""
-        counts: Any = learned.counts
-        aged = AgedFilter(counts.table, self.decay)
-        return self._read(learned, rows, lambda winners, block: aged.novelty(winners, own_ages[block]))
-
-    def _read(self, learned: Model, rows: Features, read: Callable[[Winners, slice], Array]) -> Array:
-        """Return what is read from the winners of each block."""
-        result = np.empty(rows.shape[0])
-
-        def score(block: slice, winners: Winners) -> None:
-            result[block] = read(winners, block)
-
-        learned.hasher.for_each_block(rows, score, self.n_jobs)
-        return result
+    @contextmanager
+    def _reading_novelty(self, X: Any) -> Iterator[NoveltyReading]:
+        """Give rows and how their novelty is read."""
+        with self._scoring(X) as (rows, learned):
+            form = self._reader(learned.counts).form
+            yield NoveltyReading(rows, learned.hasher, form, lambda: self._offset_of(learned))

@@ -23,6 +23,7 @@ ALLOWANCE = {  # values that a twin may handle in a process: what takes it about
     "content_hash": 2**23,  # values of rows
     "encode": 2**22,  # values of rows
     "fill": 2**23,  # values of matrices
+    "leverage": 2**24,  # pairs of winners
     "linear": 2**23,  # weights of winners
     "one_row": 2**26,  # connections of rows that come a few at a time
     "rows": 2**28,  # rows that the kernel of single rows hashes before that of many, which takes longer to compile

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from flybloom._internal.typing import Array, Codes, CountTable, Winners
+from flybloom.core.readout.novelty_forms import FilterForm
 from flybloom.core.readout.weight_table import exponents_of, rate_of, weights_of
 
 
@@ -26,20 +27,27 @@ class AgedFilter:
         self._counts, self._rates = counts, [rate_of(float(decay) * (n - age) / n) for age in range(n)]
 
     @cached_property
-    def weights(self) -> Array:
-        """The weight of each component."""
-        return self._weights_of(self._counts)
+    def form(self) -> FilterForm:
+        """What new rows are read by."""
+        return FilterForm(self._weights_of(self._counts))
 
-    def novelty(self, winners: Winners, own_ages: Codes) -> Array:
-        """Return the mean weight of each row's winners, without the row's own win at its age (-1: nothing left out)."""
-        if (own_ages == -1).all():
-            weights = self.weights[winners]
-        else:
-            counts = self._counts[winners]
-            is_own = own_ages[:, None, None] == np.arange(counts.shape[2])
-            weights = self._weights_of(counts - (is_own & (counts > 0)))
-        novelty: Array = weights.sum(axis=1) / winners.shape[1]  # exact, because weights lie on a grid
-        return novelty
+    def of_learned(self, winners: Winners, own_ages: Codes) -> Array:
+        """Return the novelty of rows of these ages (-1: faded), each as if it alone had not been learned."""
+        counts = self._counts[winners]
+        is_own = own_ages[:, None, None] == np.arange(counts.shape[2])
+        weights = self._weights_of(counts - (is_own & (counts > 0)))
+        return np.asarray(weights.sum(axis=1) / winners.shape[1])  # exact, because weights lie on a grid
+
+    @cached_property
+    def mean_of_learned(self) -> float:
+        """Return the mean novelty of the rows that have not faded, each as if it alone had not been learned."""
+        total = 0.0
+        for age in range(self._counts.shape[1]):
+            counts = self._counts.copy()
+            counts[:, age] = np.maximum(counts[:, age] - 1, 0)
+            total += float(self._counts[:, age] @ self._weights_of(counts))
+        n_wins = int(self._counts.sum(dtype=np.int64))
+        return total / n_wins if n_wins else 1.0
 
     def _weights_of(self, counts: CountTable) -> Array:
         """Return the weights of counts, whose last axis is the ages; each adds to the exponent, the newest first."""

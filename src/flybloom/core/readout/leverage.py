@@ -7,6 +7,7 @@ from scipy import linalg
 
 from flybloom._internal.typing import Array, Winners
 from flybloom.core import _kernels
+from flybloom.core.readout.novelty_forms import packed
 
 
 class Leverages:
@@ -30,7 +31,7 @@ class Leverages:
         """Return the leverage of each row, from sums over pairs of its winners: far fewer than of components."""
         upper, _ = linalg.lapack.dpotri(self._factor, lower=0)
         forms = np.empty(len(winners))
-        _kernels.leverage.winner_forms(winners, upper.T, forms)
+        _kernels.leverage.winner_forms(winners, packed(upper.T), forms)
         return np.asarray(forms - 2.0 * self._sums(winners, self._of_mean) + self._constant)
 
     def between(self, winners: Winners, others: Winners) -> Array:

@@ -1,0 +1,99 @@
+"""What novelty is read by, as files hold it: a weight for each component, or one for each pair of components.
+
+Weights are whole numbers of a unit, a power of two, and few enough digits long that a float64 holds every sum of them
+over the winners of a row. So the order in which they are added does not matter, and all machines and runtimes that add
+them get the same bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from flybloom._internal.typing import Array, Winners
+from flybloom.core._kernels._choice import loops
+from flybloom.core.readout.linear import MOST_DIGITS
+from flybloom.core.readout.weight_table import UNIT
+
+EXACT_DIGITS = 52  # of sums, with room for rounding
+
+
+class FilterForm(NamedTuple):
+    """Weights of components: novelty is their mean over the winners of a row."""
+
+    weights: Array  # (n_components,), float64: multiples of 2^-30
+
+    def novelty(self, winners: Winners) -> Array:
+        """Return the novelty of rows."""
+        return np.asarray(self.weights[winners].sum(axis=1) / winners.shape[1])
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return facts for JSON, and arrays."""
+        return {}, {"weights": np.rint(self.weights / UNIT).astype(np.uint32)}
+
+
+class LeverageForm(NamedTuple):
+    """A symmetric matrix: novelty is the leverage that a row would have if it were learned, ``l / (1 + l)``."""
+
+    triangle: Array  # (m (m + 1) / 2,), int32, in units: of u and v <= u at u (u + 1) / 2 + v
+    unit: float
+
+    def leverage(self, winners: Winners) -> Array:
+        """Return l, the sum of the matrix over all pairs of the winners of each row, which are ascending."""
+        sums = np.empty(len(winners), np.int64)
+        loops("leverage", winners.size * winners.shape[1]).winner_forms(winners, self.triangle, sums)
+        return np.maximum(sums, 0) * self.unit
+
+    def novelty(self, winners: Winners) -> Array:
+        """Return the novelty of rows, whose winners are ascending."""
+        leverage = self.leverage(winners)
+        return np.asarray(leverage / (1.0 + leverage))
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return facts for JSON, and arrays."""
+        return {"unit": self.unit}, {"inverse": self.triangle}
+
+    @staticmethod
+    def of(lower: Array, n_winners: int) -> LeverageForm:
+        """Return the form of a matrix of which the lower half is filled in, rounded so that sums of it are exact."""
+        digits = min(MOST_DIGITS, EXACT_DIGITS - 2 * n_winners.bit_length())
+        largest = max(float(np.abs(np.diag(lower)).max(initial=0.0)), 2.0**-900)  # no other entry is larger
+        unit = float(2.0 ** (np.frexp(largest)[1] - digits))
+        return LeverageForm(packed(lower, np.int32, unit), unit)
+
+
+NoveltyForm = FilterForm | LeverageForm
+
+
+def packed(square: Array, dtype: Any = np.float64, unit: float = 1.0) -> Array:
+    """Return the triangle of a matrix of which the lower half is filled in, in units; whole numbers are rounded."""
+    m = len(square)
+    triangle = np.empty(m * (m + 1) // 2, dtype)
+    for u, row in enumerate(square):
+        values = row[: u + 1] / unit
+        triangle[u * (u + 1) // 2 : (u + 1) * (u + 2) // 2] = values if triangle.dtype.kind == "f" else np.rint(values)
+    return triangle
+
+
+def form_from_parts(n_components: int, facts: dict[str, Any], arrays: dict[str, Array]) -> NoveltyForm:
+    """Return what a file holds; ValueError where there can be none."""
+    if set(arrays) == {"weights"}:
+        weights = arrays["weights"]
+        if weights.dtype == np.uint32 and weights.shape == (n_components,) and weights.max(initial=0) <= 1 / UNIT:
+            return FilterForm(weights * UNIT)
+        msg = "its weights are not one from 0 to 1 for each component"
+        raise ValueError(msg)
+    triangle, unit = arrays.get("inverse"), facts.get("unit")
+    if (
+        set(arrays) != {"inverse"}
+        or triangle is None
+        or triangle.dtype != np.int32
+        or triangle.shape != (n_components * (n_components + 1) // 2,)
+    ):
+        msg = "its weights are not one for each component, or each pair of components"
+        raise ValueError(msg)
+    if type(unit) is not float or not 0 < unit < np.inf or np.frexp(unit)[0] != 0.5:  # noqa: PLR2004
+        msg = "its weights are not whole numbers of a power of two"
+        raise ValueError(msg)
+    return LeverageForm(triangle, unit)
