@@ -88,7 +88,7 @@ def measure(n_rounds: int) -> dict[str, object]:
             keep("python", run("-c", "pass")[0])
             for name, code in imports.items():
                 keep(f"import {name}", run("-c", code)[0])
-            keep("flybloom --help", run("-m", "flybloom.cli", "--help", cache=folder)[0])
+            keep("flybloom --help", run("-m", "flybloom", "--help", cache=folder)[0])
             for name, file in files.items():
                 keep(f"{name}, load + predict one row", run("-c", LOAD[name], file, cache=folder)[0])
             for name, label in (("flybloom", "flybloom, full cache"), ("sklearn kNN", "sklearn kNN")):

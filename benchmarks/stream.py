@@ -38,7 +38,7 @@ def write_file(folder: Path, number: int) -> tuple[np.ndarray, np.ndarray]:
 
 def train(source: Path, output: Path) -> tuple[dict, float]:
     """Run the command line on a source; return what it prints, and its peak resident memory in MB."""
-    command = [sys.executable, "-m", "flybloom.cli", "train", source, "--target", "label", "--output", output, "--json"]
+    command = [sys.executable, "-m", "flybloom", "train", source, "--target", "label", "--output", output, "--json"]
     with subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, text=True) as process:
         printed = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)

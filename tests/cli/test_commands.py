@@ -405,9 +405,9 @@ def test_exit_codes_are_documented():
 
 def test_the_default_block_size_is_that_of_the_library():
     """It is written twice, because the command line must not import the library for its help."""
-    from flybloom.cli.options import DEFAULT_BLOCK_ROWS  # noqa: PLC0415
+    from flybloom.cli.options import AS_FOUND  # noqa: PLC0415
 
-    assert inspect.signature(flybloom.read_blocks).parameters["block_rows"].default == DEFAULT_BLOCK_ROWS
+    assert inspect.signature(flybloom.read_blocks).parameters["block_rows"].default == AS_FOUND.block_rows
 
 
 def test_numbers_are_learned_predicted_and_audited(tmp_path):

@@ -12,7 +12,7 @@ def test_all_of_the_paper_without_any_data(tmp_path):
     command = [
         sys.executable,
         "-m",
-        "flybloom.cli",
+        "flybloom",
         "reproduce",
         "all",
         "--profile",

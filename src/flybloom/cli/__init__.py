@@ -33,7 +33,7 @@ def main() -> None:
         sys.exit(str(error))  # prints it to stderr, and ends with 1
     try:
         from flybloom.cli.app import app  # noqa: PLC0415 - needs the extra
-        from flybloom.cli.signals import raise_at_sigterm  # noqa: PLC0415
+        from flybloom.cli.errors import raise_at_sigterm  # noqa: PLC0415
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     raise_at_sigterm()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import flybloom
 from flybloom.cli import commands, errors
-from flybloom.cli.reading import with_reading_options
+from flybloom.cli.options import Reading
 
 app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
@@ -34,6 +38,32 @@ def options(
 ) -> None:
     """Learn, predict, merge and forget with Fly Bloom Filters."""
     errors.shows_tracebacks = debug
+
+
+def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each field of `Reading`, instead of the parameter that has this type."""
+    signature = inspect.signature(command, eval_str=True)
+    holder = next((name for name, one in signature.parameters.items() if one.annotation is Reading), None)
+    if holder is None:
+        return command
+    added = list(inspect.signature(Reading, eval_str=True).parameters.values())
+    parameters = [
+        parameter
+        for one in signature.parameters.values()
+        for parameter in (added if one.name == holder else [one])
+    ]  # fmt: skip
+
+    @wraps(command)
+    def run(**options: Any) -> None:
+        own = {field.name: options.pop(field.name) for field in fields(Reading)}
+        command(**options, **{holder: Reading(**own)})
+
+    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
+    )
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    del run.__wrapped__
+    return run
 
 
 def _add_commands() -> None:

@@ -1,19 +1,21 @@
-"""How a command ends when something goes wrong: one sentence on stderr, and an exit code."""
+"""How a command ends when something goes wrong or a signal comes: one sentence on stderr, and an exit code."""
 
 from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
-from typing import Any
+from threading import current_thread, main_thread
+from types import FrameType
+from typing import Any, NoReturn
 
 import typer
 
-from flybloom.cli.signals import Terminated
 from flybloom.exceptions import (
     CheckpointError,
     IncompatibleHashError,
@@ -23,6 +25,11 @@ from flybloom.exceptions import (
     ReceiptError,
     SourceError,
 )
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM has come; whoever is careful about Ctrl-C is careful about it as well."""
+
 
 EXIT_CODES: dict[type[BaseException], int] = {  # the first that fits; documented in docs/command-line.md
     Terminated: 143,
@@ -53,6 +60,7 @@ IN_BRACKETS = re.compile(r"\((delimiter|decimal|delimiter, decimal|exclude|kinds
 KIND = re.compile(r"kinds=\{'([^']*)': 'category'\}")
 NUMPY_TEXT = re.compile(r"np\.str_\(('[^']*')\)")
 LONG = re.compile(r"'([^']{100})[^']{60,}'")  # a value that a file should not have
+WAITING = b"Stopping after this block, to leave a checkpoint. Once more to stop at once.\n"
 shows_tracebacks = False
 
 
@@ -129,3 +137,41 @@ def _give_up_output(error: BaseException) -> None:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, sys.stdout.fileno())
             os.close(nowhere)
+
+
+def raise_at_sigterm() -> None:
+    """Let SIGTERM unwind the program as Ctrl-C does, so that nothing half is left behind."""
+    signal.signal(signal.SIGTERM, lambda number, _frame: _raise(number))
+
+
+@contextmanager
+def stopping_between_blocks() -> Iterator[Callable[[], None]]:
+    """Let signals wait; give a function that raises them, to be called where stopping is fine."""
+    if current_thread() is not main_thread():
+        yield lambda: None
+        return
+    came: list[int] = []
+
+    def remember(number: int, _frame: FrameType | None) -> None:
+        came.append(number)
+        if len(came) > 1:
+            _raise(number)
+        os.write(2, WAITING)
+
+    def check() -> None:
+        if came:
+            _raise(came[0])
+
+    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield check
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _raise(number: int) -> NoReturn:
+    """Raise what a signal means."""
+    if number == signal.SIGTERM:
+        raise Terminated
+    raise KeyboardInterrupt

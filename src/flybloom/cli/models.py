@@ -1,16 +1,16 @@
-"""What commands do with model files: load what they need, and read for a model what it knows."""
+"""What commands do with models: make them of options, load what they need, read for a model what it knows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
 from flybloom.cli.console import Stopwatch, note
-from flybloom.cli.options import LabelKind
-from flybloom.cli.reading import Reading
+from flybloom.cli.options import Kind, LabelKind, Reading, refuse_together
 from flybloom.cli.sources import check_output, for_each_block, look_at, open_source
 from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import ModelFileError
@@ -18,6 +18,31 @@ from flybloom.exceptions import ModelFileError
 if TYPE_CHECKING:
     from flybloom import FlyBloomClassifier, FlyRidgeClassifier
     from flybloom.blocks import Blocks
+    from flybloom.estimators.counting import CountingEstimator
+
+
+ESTIMATORS = {
+    Kind.CLASSES: "FlyBloomClassifier",
+    Kind.PAIRS: "FlyRidgeClassifier",
+    Kind.REGRESSION: "FlyRidgeRegressor",
+    Kind.NOVELTY: "FlyBloomNovelty",
+}
+FOR_KINDS = {  # settings that not every kind has
+    "decay": (Kind.CLASSES, Kind.NOVELTY),
+    "readout": (Kind.CLASSES,),
+    "scaling": (Kind.CLASSES, Kind.PAIRS, Kind.NOVELTY),
+    "alpha": (Kind.PAIRS, Kind.REGRESSION),
+    "class_weight": (Kind.CLASSES, Kind.PAIRS),
+    "contamination": (Kind.NOVELTY,),
+    "forget_after": (Kind.NOVELTY,),
+}
+OPTIONS = {
+    "n_components": "--components", "n_connections": "--connections", "n_winners": "--winners", "signed": "--unsigned",
+    "random_state": "--seed",
+}  # fmt: skip
+WRONG = re.compile(r"The '(\w+)' parameter of \w+ must be (.*)", re.DOTALL)
+
+Model = TypeVar("Model")
 
 
 def load_any(path: Path) -> tuple[Any, dict[str, Any] | None]:
@@ -82,6 +107,35 @@ def inside(model: Any) -> Any:
     """Return the model that hashes: itself, or what a search, a rejecting classifier or a window has inside."""
     names = ("best_estimator_", "estimator_", "model_")
     return next((getattr(model, name) for name in names if hasattr(model, name)), model)
+
+
+def new_model(kind: Kind, settings: dict[str, Any], given: set[str]) -> CountingEstimator:
+    """Return a model of a kind, with those of the settings that it has; others must not be given."""
+    from flybloom.core.files.registry import estimator_of  # noqa: PLC0415 - heavy
+
+    wrong = tuple(name for name, kinds in FOR_KINDS.items() if kind not in kinds)
+    refuse_together(given, f"--kind {kind.value}", wrong)
+    model: CountingEstimator = estimator_of(ESTIMATORS[kind])(
+        **{name: value for name, value in settings.items() if name not in wrong}
+    )
+    return checked(model)
+
+
+def checked(model: Model, option: str | None = None) -> Model:
+    """Return a model whose parameters are fine; others are blamed on their options, or on this one."""
+    try:
+        for check in ("_check_parameters", "_checked_grid"):  # only searches have a grid
+            if hasattr(model, check):
+                getattr(model, check)()
+    except ValueError as error:
+        found = WRONG.fullmatch(str(error))
+        if found is None:
+            raise typer.BadParameter(str(error), param_hint=option) from None
+        hint = option or OPTIONS.get(found[1], f"--{found[1].replace('_', '-')}")
+        named = f"{found[1]}: " if option else ""
+        msg = f"{named}expected {found[2]}"
+        raise typer.BadParameter(msg, param_hint=hint) from None
+    return model
 
 
 def needs_labels(model: Any) -> bool:

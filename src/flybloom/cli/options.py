@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -146,7 +147,6 @@ MaxCategories = Annotated[
 ClassWeight = Annotated[
     Weight | None, typer.Option("--class-weight", help="balanced: small classes count as much as large ones.")
 ]
-BlockRows = Annotated[int, typer.Option("--block-rows", min=1, help="How many rows to read at once, at most.")]
 LabelType = Annotated[
     LabelKind, typer.Option("--label-type", help="text: each spelling of a label in text files is a label of its own.")
 ]
@@ -161,4 +161,39 @@ Strict = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
-DEFAULT_BLOCK_ROWS = 32768
+TAB = ("tab", "\\t")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read, None where that is to be found out: options of all commands that read any, see `app`."""
+
+    exclude: Annotated[
+        str | None, typer.Option("--exclude", help="Columns that are no features, separated by commas.")
+    ] = None
+    categories: Annotated[
+        str | None,
+        typer.Option("--categories", help="Columns that are categories though they hold numbers or dates, by commas."),
+    ] = None
+    file_encoding: Annotated[
+        str | None, typer.Option("--file-encoding", help="Encoding of text files, such as cp1252; guessed without it.")
+    ] = None
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", help="What separates values: a character, or tab; guessed without it.")
+    ] = None
+    decimal: Annotated[
+        str | None, typer.Option("--decimal", help="Decimal point of text files, . or ,; guessed without it.")
+    ] = None
+
+    block_rows: Annotated[int, typer.Option("--block-rows", min=1, help="How many rows to read at once, at most.")] = (
+        32768
+    )
+
+    def text_options(self) -> dict[str, Any]:
+        """Return what was given that concerns text files."""
+        delimiter = "\t" if self.delimiter in TAB else self.delimiter
+        given = {"file_encoding": self.file_encoding, "delimiter": delimiter, "decimal": self.decimal}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+AS_FOUND = Reading()

@@ -17,7 +17,7 @@ from pyarrow import csv, parquet
 
 from flybloom._internal.atomic_write import atomic_write
 from flybloom._internal.typing import Array, Features
-from flybloom.cli.scored_rows import ScoredRows
+from flybloom.cli.sources import ScoredRows
 
 if TYPE_CHECKING:
     from flybloom.blocks import Block

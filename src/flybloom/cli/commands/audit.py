@@ -11,8 +11,7 @@ from flybloom._internal.atomic_write import atomic_write, check_writable
 from flybloom.cli.console import print_result, print_table, work_without_blocks
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import blocks_for, load_audited
-from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, LabelKind, LabelType, Model, Source, Target
-from flybloom.cli.reading import AS_FOUND, Reading
+from flybloom.cli.options import AS_FOUND, Jobs, Json, LabelKind, LabelType, Model, Reading, Source, Target
 from flybloom.cli.sources import check_output, look_at, read_all
 from flybloom.exceptions import require_extra
 
@@ -28,7 +27,6 @@ def command(
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     label_type: LabelType = LabelKind.AUTO,
     reading: Reading = AS_FOUND,
-    block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -40,7 +38,7 @@ def command(
         require_extra("jinja2", "report", "flybloom audit --output")
         check_writable(output, [model])
     audited = load_audited(model, jobs)
-    blocks = blocks_for(audited, source, target, reading, label_type=label_type, block_rows=block_rows)
+    blocks = blocks_for(audited, source, target, reading, label_type=label_type)
     if output is not None:
         check_output(output, blocks)
     rows, labels = read_all(look_at(blocks))

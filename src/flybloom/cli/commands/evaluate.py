@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from math import fsum, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,20 +13,19 @@ from flybloom.cli.console import Stopwatch, print_result, print_table
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import blocks_for, load_learner, load_predictor
 from flybloom.cli.options import (
-    DEFAULT_BLOCK_ROWS,
-    BlockRows,
+    AS_FOUND,
     Jobs,
     Json,
     LabelKind,
     LabelType,
     Model,
+    Reading,
     Source,
     Strict,
     Target,
     given_options,
     require_with,
 )
-from flybloom.cli.reading import AS_FOUND, Reading
 from flybloom.cli.sources import check_output, for_each_block, look_at, refuse_nothing
 from flybloom.estimators.learning.progress import progress
 
@@ -58,7 +56,6 @@ def command(
     picture: Picture = None,
     label_type: LabelType = LabelKind.AUTO,
     reading: Reading = AS_FOUND,
-    block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -73,14 +70,14 @@ def command(
         if hasattr(learner, "leave_one_out_predict"):
             msg = f"it counts labels that were predicted right, and {model} predicts numbers. Leave it out."
             raise typer.BadParameter(msg, param_hint="--test-then-train")
-        stream = blocks_for(learner, source, target, reading, label_type=label_type, block_rows=block_rows)
+        stream = blocks_for(learner, source, target, reading, label_type=label_type)
         check_output(picture, stream, model)
         print_result(streamed(learner, look_at(stream), learn_every, picture), as_json=json)
         return
     require_with(given_options(context), "--test-then-train", ("learn_every", "picture"))
     predictor = load_predictor(model, jobs)
     blocks = blocks_for(
-        predictor, source, target, reading, label_type=label_type, block_rows=block_rows,
+        predictor, source, target, reading, label_type=label_type,
         incomplete="refuse" if strict else "mark",
     )  # fmt: skip
     look_at(blocks)
@@ -88,7 +85,7 @@ def command(
     import numpy as np  # noqa: PLC0415 - heavy
 
     from flybloom._internal.targets import check_targets  # noqa: PLC0415
-    from flybloom.cli.scored_rows import ScoredRows  # noqa: PLC0415
+    from flybloom.cli.sources import ScoredRows  # noqa: PLC0415
     from flybloom.core.counts.columns import unite  # noqa: PLC0415
 
     predicts_numbers = hasattr(predictor, "leave_one_out_predict")
@@ -122,15 +119,18 @@ def command(
 
 def numeric_scores(pairs: Counter[tuple[Any, Any]]) -> dict[str, float]:
     """Return how far predictions are from the targets."""
-    n_rows = sum(pairs.values())
-    mean = fsum(n * float(target) for (target, _), n in pairs.items()) / n_rows
-    rest = fsum(n * (target - predicted) ** 2 for (target, predicted), n in pairs.items())
-    spread = fsum(n * (target - mean) ** 2 for (target, _), n in pairs.items())
-    apart = fsum(n * abs(target - predicted) for (target, predicted), n in pairs.items())
+    from sklearn import metrics  # noqa: PLC0415 - heavy
+
+    targets, predictions = zip(*pairs, strict=True)
+    weights = list(pairs.values())
+
+    def score(name: str) -> float:
+        return float(getattr(metrics, name)(targets, predictions, sample_weight=weights))
+
     return {
-        "r2": round(1 - rest / spread, 4) if spread > 0 else 0.0,
-        "mean_absolute_error": round(apart / n_rows, 6),
-        "root_mean_squared_error": round(sqrt(rest / n_rows), 6),
+        "r2": round(score("r2_score"), 4) if len(set(targets)) > 1 else 0.0,
+        "mean_absolute_error": round(score("mean_absolute_error"), 6),
+        "root_mean_squared_error": round(score("root_mean_squared_error"), 6),
     }
 
 

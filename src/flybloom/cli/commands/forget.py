@@ -11,19 +11,18 @@ from flybloom._internal.atomic_write import check_writable
 from flybloom.cli.console import print_result
 from flybloom.cli.models import blocks_for, change_file, inside, needs_labels
 from flybloom.cli.options import (
-    DEFAULT_BLOCK_ROWS,
-    BlockRows,
+    AS_FOUND,
     Jobs,
     Json,
     LabelKind,
     LabelType,
     Model,
     OutputOrSame,
+    Reading,
     Source,
     TargetIfAny,
     require_target,
 )
-from flybloom.cli.reading import AS_FOUND, Reading
 from flybloom.estimators.access import n_rows_learned
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ def command(
     output: OutputOrSame = None,
     label_type: LabelType = LabelKind.AUTO,
     reading: Reading = AS_FOUND,
-    block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     receipt: ReceiptFile = None,
     jobs: Jobs = 1,
     json: Json = False,
@@ -61,7 +59,7 @@ def command(
         require_target(target, is_needed=needs_labels(learner))
         if receipt is not None:
             before.append(snapshot(inside(learner)))
-        return blocks_for(learner, source, target, reading, label_type=label_type, block_rows=block_rows)
+        return blocks_for(learner, source, target, reading, label_type=label_type)
 
     learner, facts = change_file(model, output, blocks_of, jobs, stage="forgetting", by="forget")
     if receipt is not None:

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any
 from flybloom.cli.console import print_result
 from flybloom.cli.models import blocks_for, change_file, learned_facts, needs_labels
 from flybloom.cli.options import (
-    DEFAULT_BLOCK_ROWS,
-    BlockRows,
+    AS_FOUND,
     Jobs,
     Json,
     LabelKind,
     LabelType,
     Model,
     OutputOrSame,
+    Reading,
     Source,
     TargetIfAny,
     require_target,
 )
-from flybloom.cli.reading import AS_FOUND, Reading
 
 if TYPE_CHECKING:
     from flybloom.blocks import Blocks
@@ -32,7 +31,6 @@ def command(
     output: OutputOrSame = None,
     label_type: LabelType = LabelKind.AUTO,
     reading: Reading = AS_FOUND,
-    block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -43,7 +41,7 @@ def command(
 
     def blocks_of(learner: Any) -> Blocks:
         require_target(target, is_needed=needs_labels(learner))
-        return blocks_for(learner, source, target, reading, label_type=label_type, block_rows=block_rows)
+        return blocks_for(learner, source, target, reading, label_type=label_type)
 
     learner, facts = change_file(model, output, blocks_of, jobs, stage="learning", by="partial_fit")
     print_result({"model": facts.pop("model"), **learned_facts(learner), **facts}, as_json=json)

@@ -14,17 +14,16 @@ from flybloom.cli.console import Stopwatch, print_result
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import blocks_for, load_predictor
 from flybloom.cli.options import (
-    DEFAULT_BLOCK_ROWS,
-    BlockRows,
+    AS_FOUND,
     Jobs,
     Json,
     Model,
+    Reading,
     Source,
     Strict,
     given_options,
     refuse_together,
 )
-from flybloom.cli.reading import AS_FOUND, Reading
 from flybloom.cli.sources import check_output, look_at
 from flybloom.estimators.learning.progress import progress
 from flybloom.exceptions import require_extra
@@ -59,7 +58,6 @@ def command(
     ] = None,
     cluster_address: Annotated[str | None, typer.Option("--cluster", help=cluster.HELP)] = None,
     reading: Reading = AS_FOUND,
-    block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -90,7 +88,7 @@ def command(
         msg = f"a {type(predictor).__name__} predicts numbers, which follow from nothing else. Leave it out."
         raise typer.BadParameter(msg, param_hint="--scores")
     blocks = blocks_for(
-        predictor, source, target, reading, id_column=id_column, block_rows=block_rows,
+        predictor, source, target, reading, id_column=id_column,
         incomplete="refuse" if strict else "mark",
     )  # fmt: skip
     check_output(output, blocks, model)

@@ -11,8 +11,7 @@ from flybloom._internal.atomic_write import atomic_write, check_writable
 from flybloom.cli.console import print_result, work_without_blocks
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import blocks_for, load_classifier
-from flybloom.cli.options import DEFAULT_BLOCK_ROWS, BlockRows, Jobs, Json, LabelKind, LabelType, Model, Target
-from flybloom.cli.reading import AS_FOUND, Reading
+from flybloom.cli.options import AS_FOUND, Jobs, Json, LabelKind, LabelType, Model, Reading, Target
 from flybloom.cli.sources import check_output, look_at, read_all
 from flybloom.exceptions import require_extra
 
@@ -26,7 +25,6 @@ def command(
     image: Annotated[str | None, typer.Option(help="Rows are images of this height and width, such as 28x28.")] = None,
     label_type: LabelType = LabelKind.AUTO,
     reading: Reading = AS_FOUND,
-    block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -38,7 +36,7 @@ def command(
     require_extra("jinja2", "report", "flybloom report")
     check_writable(output, [model])
     classifier = load_classifier(model, jobs)
-    blocks = blocks_for(classifier, data, target, reading, label_type=label_type, block_rows=block_rows)
+    blocks = blocks_for(classifier, data, target, reading, label_type=label_type)
     check_output(output, blocks)
     rows, labels = read_all(look_at(blocks))
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from itertools import zip_longest
 from pathlib import Path
-from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,7 +15,6 @@ if TYPE_CHECKING:
 
 ALL = "all"
 WIDTH = 100  # of the table, in columns
-GAP = "  "
 
 
 def command(
@@ -66,8 +61,8 @@ def command(
         print_result({**facts, "caution": paper.caution(profile), "outcomes": outcomes}, as_json=True)
         return
     print_result(facts, as_json=False)
-    for line in _table(outcomes):
-        typer.echo(line)
+    if outcomes:
+        _print_table(outcomes)
     if said := paper.caution(profile):
         typer.echo(f"\n{said}")
 
@@ -93,38 +88,15 @@ def _outcome(name: str, check: Check) -> dict[str, Any]:
     return {"experiment": name, "claim": check.claim, "paper": check.theirs, "here": check.ours, "holds": holds}
 
 
-def _table(outcomes: list[dict[str, Any]], width: int = WIDTH) -> Iterator[str]:
-    """Yield the lines of a table that is no wider than `width`, its words wrapped."""
-    if not outcomes:
-        return
+def _print_table(outcomes: list[dict[str, Any]]) -> None:
+    """Print a table, its words wrapped."""
+    from rich.console import Console  # noqa: PLC0415 - only this command waits for it
+    from rich.table import Table  # noqa: PLC0415
+
     said = {True: "yes", False: "no"}
-    rows = [list(outcomes[0]), *([said.get(value, value) for value in row.values()] for row in outcomes)]
-    widths = _fitted(rows, width - len(GAP) * (len(rows[0]) - 1))
-    yield ""
-    for row in rows:
-        columns = [_wrapped(cell, room) for cell, room in zip(row, widths, strict=True)]
-        for parts in zip_longest(*columns, fillvalue=""):
-            yield GAP.join(part.ljust(room) for part, room in zip(parts, widths, strict=True)).rstrip()
-
-
-def _fitted(rows: list[list[str]], width: int) -> list[int]:
-    """Return widths of columns that add up to `width`: narrower where that adds the fewest lines, words whole."""
-    height = cache(lambda cell, room: len(_wrapped(cell, room)))
-
-    def cost(widths: list[int]) -> tuple[int, int]:
-        return sum(max(map(height, row, widths)) for row in rows), max(widths)
-
-    columns = list(zip(*rows, strict=True))
-    widths = [max(map(len, column)) for column in columns]
-    longest = [max(len(word) for cell in column for word in cell.split()) for column in columns]
-    while sum(widths) > width and widths != longest:
-        narrower = [
-            [*widths[:i], widths[i] - 1, *widths[i + 1 :]] for i in range(len(widths)) if widths[i] > longest[i]
-        ]
-        widths = min(narrower, key=cost)
-    return widths
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    """Return lines of whole words."""
-    return wrap(text, width, break_on_hyphens=False)
+    table = Table(*outcomes[0], box=None, pad_edge=False, header_style="none")
+    for outcome in outcomes:
+        table.add_row(*(str(said.get(value, value)) for value in outcome.values()))
+    with (console := Console(width=WIDTH, markup=False, highlight=False, color_system=None)).capture() as printed:
+        console.print(table)
+    typer.echo("\n".join(line.rstrip() for line in ["", *printed.get().splitlines()]))

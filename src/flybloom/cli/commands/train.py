@@ -13,12 +13,10 @@ import typer
 from flybloom._internal.atomic_write import check_writable
 from flybloom.cli import cluster
 from flybloom.cli.console import Stopwatch, print_result, work_without_blocks
-from flybloom.cli.errors import blaming
-from flybloom.cli.models import known_kinds, learned_facts, load_any, save_model
-from flybloom.cli.new_models import FOR_KINDS, checked, new_model
+from flybloom.cli.errors import Terminated, blaming, stopping_between_blocks
+from flybloom.cli.models import FOR_KINDS, checked, known_kinds, learned_facts, load_any, new_model, save_model
 from flybloom.cli.options import (
-    DEFAULT_BLOCK_ROWS,
-    BlockRows,
+    AS_FOUND,
     ClassWeight,
     EncodingOption,
     Features,
@@ -29,6 +27,7 @@ from flybloom.cli.options import (
     LabelType,
     MaxCategories,
     Output,
+    Reading,
     ReadOut,
     Source,
     TargetIfAny,
@@ -40,8 +39,6 @@ from flybloom.cli.options import (
     size,
     with_categories,
 )
-from flybloom.cli.reading import AS_FOUND, Reading
-from flybloom.cli.signals import Terminated, stopping_between_blocks
 from flybloom.cli.sources import check_output, look_at, open_source
 from flybloom.estimators.learning.progress import progress
 from flybloom.exceptions import ModelFileError
@@ -120,7 +117,6 @@ def command(
     cluster_address: Annotated[str | None, typer.Option("--cluster", help=cluster.HELP)] = None,
     label_type: LabelType = LabelKind.AUTO,
     reading: Reading = AS_FOUND,
-    block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -161,9 +157,7 @@ def command(
     kinds = {} if encoding_from is None else known_kinds(model)
     if columns is None and kinds:
         columns = list(kinds)
-    blocks = open_source(
-        source, target, reading, features=columns, kinds=kinds, label_type=label_type.value, block_rows=block_rows
-    )
+    blocks = open_source(source, target, reading, features=columns, kinds=kinds, label_type=label_type.value)
     check_output(output, blocks, *([] if encoding_from is None else [encoding_from]))
     look_at(blocks)
     watch = Stopwatch()

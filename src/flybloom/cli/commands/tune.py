@@ -11,11 +11,9 @@ import typer
 from flybloom._internal.atomic_write import atomic_write, check_writable
 from flybloom.cli.console import Stopwatch, print_result, print_table, work_without_blocks
 from flybloom.cli.errors import blaming
-from flybloom.cli.models import save_model
-from flybloom.cli.new_models import checked
+from flybloom.cli.models import checked, save_model
 from flybloom.cli.options import (
-    DEFAULT_BLOCK_ROWS,
-    BlockRows,
+    AS_FOUND,
     ClassWeight,
     EncodingOption,
     Features,
@@ -25,12 +23,12 @@ from flybloom.cli.options import (
     LabelType,
     MaxCategories,
     Output,
+    Reading,
     Source,
     Target,
     names,
     with_categories,
 )
-from flybloom.cli.reading import AS_FOUND, Reading
 from flybloom.cli.sources import check_output, look_at, open_source, read_all
 from flybloom.exceptions import require_extra
 
@@ -61,7 +59,6 @@ def command(
     most: Annotated[int, typer.Option(min=1, help="How many of the best settings to print.")] = 5,
     label_type: LabelType = LabelKind.AUTO,
     reading: Reading = AS_FOUND,
-    block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -89,9 +86,7 @@ def command(
         ),
         None if grid in GRIDS else "--grid",
     )  # fmt: skip
-    blocks = open_source(
-        source, target, reading, features=names(features), label_type=label_type.value, block_rows=block_rows
-    )
+    blocks = open_source(source, target, reading, features=names(features), label_type=label_type.value)
     for made in (output, picture):
         check_output(made, blocks)
     rows, labels = read_all(look_at(blocks))

@@ -10,17 +10,16 @@ import typer
 from flybloom.cli.console import print_result
 from flybloom.cli.models import blocks_for, inside, load_learner
 from flybloom.cli.options import (
-    DEFAULT_BLOCK_ROWS,
+    AS_FOUND,
     SOURCE_HELP,
-    BlockRows,
     Jobs,
     Json,
     LabelKind,
     LabelType,
     Model,
+    Reading,
     TargetIfAny,
 )
-from flybloom.cli.reading import AS_FOUND, Reading
 from flybloom.exceptions import ReceiptError
 
 ReceiptFile = Annotated[
@@ -38,7 +37,6 @@ def command(
     target: TargetIfAny = None,
     label_type: LabelType = LabelKind.AUTO,
     reading: Reading = AS_FOUND,
-    block_rows: BlockRows = DEFAULT_BLOCK_ROWS,
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
@@ -59,7 +57,7 @@ def command(
     learner = load_learner(model, jobs)
     rows = None
     if source is not None:
-        blocks = blocks_for(learner, source, target, reading, label_type=label_type, block_rows=block_rows)
+        blocks = blocks_for(learner, source, target, reading, label_type=label_type)
         rows = ((block.X, block.y) for block in blocks)
     holds = verify(found, inside(learner), rows)
     proven = "the model is the one of the receipt"

@@ -1,6 +1,0 @@
-"""``python -m flybloom.cli`` is the same as ``flybloom``."""
-
-from flybloom.cli import main
-
-if __name__ == "__main__":
-    main()
