@@ -57,7 +57,7 @@ class Remembered:
     def draw(self, *, sparse: bool) -> None:
         """Draw nothing."""
 
-    def winners(self, _rows: np.ndarray, _n_winners: int, *, ordered: bool = True) -> np.ndarray:  # noqa: ARG002
+    def winners(self, _rows: np.ndarray, _n_winners: int) -> np.ndarray:
         """Return the winners."""
         return self._winners
 

@@ -1,4 +1,4 @@
-"""FlyHash against the sums alone in C, and against matrix products with argpartition; one thread.
+"""Hashing against the sums alone in C, and against matrix products with argpartition; one thread.
 
 Needs gcc. Prints microseconds of processor time per row, interleaved and best of several rounds, and flybloom's ratio
 to each.
@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-from flybloom import FlyHash
+from flybloom.core.hashing.projection import Projection
 
 SHAPES = [  # d, m, s, rho, type, rows
     (784, 16384, 78, 64, "float32", 1024),
@@ -55,8 +55,8 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|---|")
     for d, m, s, rho, dtype, n in SHAPES:
         X = rng.integers(0, 256, (n, d)).astype(dtype) if dtype == "uint8" else rng.random((n, d), dtype=np.float32)
-        hasher = FlyHash(m, n_connections=s, n_winners=rho, signed=False, encoding="none", random_state=0).fit(X)
-        connections = hasher.connections_.astype(np.uint16)
+        projection = Projection(0, d, m, s, signed=False)
+        connections = projection.connections()[0].astype(np.uint16)
         kind = "uint16" if dtype == "uint8" else "float32"
         block, sums = aligned((d, FEW), kind), aligned((m, FEW), kind)
         block[:] = X[:FEW].T
@@ -70,7 +70,7 @@ def main() -> None:
         project = getattr(library, f"project_{dtype}")
         jobs = {
             "c": (lambda f=project, a=arguments: f(*a), FEW),
-            "fly": (lambda h=hasher, X=X: h.winners(X), n),
+            "fly": (lambda p=projection, X=X, r=rho: p.winners(X, r), n),
             "scipy": (lambda x=few, M=matrix, r=rho: np.argpartition(x @ M, -r, axis=1)[:, -r:], FEW),
             "blas": (lambda x=few, M=dense, r=rho: np.argpartition(x @ M, -r, axis=1)[:, -r:], FEW),
         }

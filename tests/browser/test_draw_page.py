@@ -69,7 +69,7 @@ def test_winners_and_novelty_are_those_of_the_library(title_of, page, learned, t
         " const winners = model.winners(row); return { winners, novelty: model.novelty(winners) }; }));"), tmp_path
     )  # fmt: skip
     assert len(told) == len(rows) > 50
-    np.testing.assert_array_equal([row["winners"] for row in told], model._hasher.winners(rows, ranked=True))
+    np.testing.assert_array_equal([row["winners"] for row in told], model._hasher.ranked_winners(rows))
     np.testing.assert_allclose([row["novelty"] for row in told], model.novelty(rows), rtol=1e-12)
 
 

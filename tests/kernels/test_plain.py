@@ -78,19 +78,18 @@ def test_winners_of_few_and_many_rows(seed, d, m, n, data):
     else:
         large = data.draw(st.sampled_from([1, 3, 1000, 2**24, 2**40]))
         rows = np.random.default_rng(seed).integers(-large, large + 1, (n, d))
-    ordered = data.draw(st.booleans())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(loops, "CHOICE", "compiled")
         many = np.concatenate([rows] * 17)  # more than are hashed one after the other
-        expected = projection.winners(many, rho, ordered=ordered)[:n]
-        assert_array_equal(projection.winners(rows, rho, ordered=ordered), expected)
+        expected = projection.winners(many, rho)[:n]
+        assert_array_equal(projection.winners(rows, rho), expected)
         for row, winners in zip(rows, expected, strict=True):
-            assert_array_equal(projection.winners(row[None], rho, ordered=ordered)[0], winners)
+            assert_array_equal(projection.winners(row[None], rho)[0], winners)
         if rows.dtype.kind == "f":
             patch.setattr(Projection, "signs", None)
-            assert_array_equal(projection.winners(rows[:1], rho, ordered=ordered), expected[:1])
+            assert_array_equal(projection.winners(rows[:1], rho), expected[:1])
         patch.setattr(loops, "CHOICE", "plain")
-        assert_array_equal(projection.winners(rows, rho, ordered=ordered), expected)
+        assert_array_equal(projection.winners(rows, rho), expected)
 
 
 @pytest.mark.usefixtures("compiled")
@@ -106,7 +105,6 @@ def test_whole_floats_have_the_winners_of_integers(rng, largest, signed):
     expected = np.concatenate([projection.winners(row[None], 60) for row in floats])
     assert_array_equal(projection.winners(floats, 60), expected)
     assert_array_equal(projection.winners(rows, 60), expected)
-    assert_array_equal(projection.winners(floats, 60, ordered=False), np.sort(expected, axis=1))
     floats[-1, -1] += 0.5
     assert_array_equal(projection.winners(floats, 60)[:-1], expected[:-1])
 

@@ -9,8 +9,9 @@ from scipy import sparse
 
 import reference
 from flybloom.core._kernels._jit import JIT_IS_OFF
-from flybloom.core._kernels.winners import _divide, _limit_of, _sort_octet
+from flybloom.core._kernels.winners import _divide, _limit_of
 from flybloom.core.hashing.projection import Projection
+from flybloom.core.hashing.ranking import ranked
 
 # n, d, m, s, rho: one row, narrow and wide strips, several blocks; one component, one feature; all win; guessed limits
 SHAPES = [
@@ -50,12 +51,13 @@ KINDS = ["float32", "float64", "coarse", "bool", "uint8", "int8", "uint16", "int
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("n", "d", "m", "s", "rho"), SHAPES)
 def test_winners_are_those_of_the_reference(rng, n, d, m, s, rho, kind, signed):
-    """For every type of number and shape, in the same order; or the same components in ascending order."""
+    """For every type of number and shape; ranked, in the same order."""
     rows = make_rows(rng, n, d, kind)
     projection = Projection(2, d, m, s, signed=signed)
     expected = reference.winners(rows, *projection.connections(), rho)
-    assert_array_equal(projection.winners(rows, rho), expected)
-    assert_array_equal(projection.winners(rows, rho, ordered=False), np.sort(expected, axis=1))
+    won = projection.winners(rows, rho)
+    assert_array_equal(won, np.sort(expected, axis=1))
+    assert_array_equal(ranked(projection, rows, won), expected)
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -69,8 +71,9 @@ def test_sparse_winners_are_those_of_dense_rows(rng, kind, signed):
     for rho in (1, 10, 64):
         expected = reference.winners(rows, *projection.connections(), rho)
         for container in (np.asarray, sparse.csr_matrix):
-            assert_array_equal(projection.winners(container(rows), rho), expected)
-            assert_array_equal(projection.winners(container(rows), rho, ordered=False), np.sort(expected, axis=1))
+            won = projection.winners(container(rows), rho)
+            assert_array_equal(won, np.sort(expected, axis=1))
+            assert_array_equal(ranked(projection, container(rows), won), expected)
 
 
 def test_dense_sparse_rows_are_hashed_as_dense_ones(rng):
@@ -103,8 +106,7 @@ def test_rows_that_defeat_the_guess_are_hashed_again():
     for i, row in enumerate(rows):
         row[features[i % 7, 0]] = 1 + i  # one feature is all that counts: many exact ties
     expected = reference.winners(rows, features, signs, 30)
-    assert_array_equal(projection.winners(rows, 30), expected)
-    assert_array_equal(projection.winners(rows, 30, ordered=False), np.sort(expected, axis=1))
+    assert_array_equal(projection.winners(rows, 30), np.sort(expected, axis=1))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.int32])
@@ -120,7 +122,7 @@ def test_many_winners_of_rows_with_little_in_them(rng, rho, dtype):
         rows[30:35] *= np.float32(1e-44)
         rows[35:, :5] = np.float32(1e37)
     expected = reference.winners(rows, *projection.connections(), rho)
-    assert_array_equal(projection.winners(rows, rho, ordered=False), np.sort(expected, axis=1))
+    assert_array_equal(projection.winners(rows, rho), np.sort(expected, axis=1))
 
 
 @given(st.lists(st.integers(-3, 3) | st.integers(-(2**15), 2**15 - 1), min_size=1), st.data())
@@ -130,22 +132,18 @@ def test_the_limit_among_few_sums_is_the_last_to_be_taken(values, data):
     assert _limit_of(np.array(values, np.int16), k) == sorted(values)[-k]
 
 
-@st.composite
-def lists_of_sums(draw):
-    """Sums with few or many ties, among them the least and the largest there are, and how many to take."""
-    extremes = st.sampled_from([-(2**31) + 1, -(2**31) + 2, 0, 2**31 - 1])
-    sums = draw(st.lists(st.one_of(extremes, st.integers(-5, 5), st.integers(-(2**31) + 1, 2**31 - 1)), min_size=2))
-    return np.array(sums, np.int32), draw(st.integers(1, len(sums) - 1))
+SUMS = st.one_of(st.sampled_from([-32766, -32765, 0, 32766]), st.integers(-5, 5), st.integers(-32766, 32766))
 
 
-@given(lists_of_sums())
-def test_lists_are_divided_where_they_should_be(drawn):
+@given(st.lists(SUMS, min_size=1), st.data())
+def test_lists_are_divided_where_they_should_be(sums, data):
     """As many as asked for are above the limit; or it is the last sum to be taken, and too few are above."""
-    sums, k = drawn
-    limit, n_above = _divide(sums, k)
-    assert n_above == (sums.astype(np.int64) > limit).sum() <= k
+    k, low = data.draw(st.integers(1, len(sums))), min(sums) - data.draw(st.integers(1, 2))
+    guess, apart = data.draw(st.integers(-40_000, 40_000)), data.draw(st.floats(0, 1e4))
+    limit, n_above = _divide(np.array(sums, np.int16), k, low, guess, apart)
+    assert n_above == (np.array(sums) > limit).sum() <= k
     if n_above < k:
-        assert limit == np.sort(sums)[-k]
+        assert limit == sorted(sums)[-k]
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -159,17 +157,7 @@ def test_rows_of_which_sixteen_bits_tell_little(rng, signed):
     whole = np.int64(2**54) + rng.integers(-9, 10, (12, d))
     for some in (rows, whole):
         expected = reference.winners(some, *projection.connections(), 20)
-        assert_array_equal(projection.winners(some, 20), expected)
-        assert_array_equal(projection.winners(some, 20, ordered=False), np.sort(expected, axis=1))
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 31, 64, 100])
-def test_eight_lists_are_sorted_side_by_side(rng, n):
-    """Merge exchange sorts any number of candidates."""
-    candidates = rng.integers(-50, 50, (n, 8))
-    in_order = candidates.copy()
-    _sort_octet(in_order, n)
-    assert_array_equal(in_order, -np.sort(-candidates, axis=0))
+        assert_array_equal(projection.winners(some, 20), np.sort(expected, axis=1))
 
 
 def test_sums_beyond_64_bits_are_refused():

@@ -11,7 +11,6 @@ import numpy as np
 from scipy import sparse
 
 from flybloom._internal.typing import Array
-from flybloom.core import _kernels
 from flybloom.core.block import Block
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit
@@ -79,8 +78,7 @@ class Recipe:
             What the weights of the sketch are counted in.
         """
         sample = None if sketch is None else sketch.sample(unit.per_row)
-        with _kernels.float_mode.SmallFloatsKept():
-            encoder = fitted_encoder(self.encoding, features, sample)
+        encoder = fitted_encoder(self.encoding, features, sample)
         bias: BiasColumns | None = encoder.step(BiasColumns)
         n_columns = encoder.n_outputs - (0 if bias is None else bias.n)
         seen = Seen.COLUMNS if encoder.grid_shape is None else Seen.WINDOWS

@@ -275,7 +275,7 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
             The winners, the largest sum first, ties by ascending index.
         """
         hasher = self._require_hasher()
-        return hasher.winners(check_rows(X, type(self).__name__, hasher.encoder), self.n_jobs, ranked=True)
+        return hasher.ranked_winners(check_rows(X, type(self).__name__, hasher.encoder), self.n_jobs)
 
     def transform(self, X: Any) -> sparse.csr_matrix:
         """Return the hashes as a sparse matrix of zeros and ones.
@@ -290,8 +290,9 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         csr_matrix of shape (n_samples, n_components_), float32
             Exactly ``n_winners_`` ones in each row.
         """
-        winners = np.sort(self.winners(X), axis=1).astype(np.int32 if self.n_components_ < 2**31 else np.int64)
-        n_rows = len(winners)
+        hasher = self._require_hasher()
+        winners = hasher.winners(check_rows(X, type(self).__name__, hasher.encoder), self.n_jobs)
+        winners, n_rows = winners.astype(np.int32 if self.n_components_ < 2**31 else np.int64), len(winners)
         return sparse.csr_matrix(
             (np.ones(winners.size, np.float32), winners.ravel(), np.arange(n_rows + 1) * self.n_winners_),
             shape=(n_rows, self.n_components_),

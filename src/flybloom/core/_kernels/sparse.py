@@ -82,14 +82,13 @@ def _sum_touched(
 
 
 @kernel
-def _best_first(keys: Array, n: int, rho: int, out: Array, row: int, n_written: int) -> int:
+def _write_best(keys: Array, n: int, rho: int, out: Array, row: int, n_written: int) -> int:
     """Write the components of the best keys to the row from `n_written` on; return how far it is filled."""
     n_best = min(n, rho - n_written)
     if n_best > 0:
         _move_best_to_front(keys, n, n_best)
-        best = np.sort(keys[:n_best])
         for i in range(n_best):
-            out[row, n_written + i] = 0xFFFFFFFF - (best[n_best - 1 - i] & 0xFFFFFFFF)
+            out[row, n_written + i] = 0xFFFFFFFF - (keys[i] & 0xFFFFFFFF)
     return n_written + n_best
 
 
@@ -108,7 +107,7 @@ def sparse_winners(
     is_float: bool,
     out: Array,
 ) -> None:
-    """Write the winners of each CSR row to `out`, the largest sum first, ties to the smaller component.
+    """Write the winners of each CSR row to `out`, in no order; of sums that tie, the first components win.
 
     `data` and `sums` (m zeros) are float32 or int32; `ordered` shows the memory of `sums` as int32.
     """
@@ -131,14 +130,14 @@ def sparse_winners(
                 else:
                     below[n_below] = key
                     n_below += 1
-        n_written = _best_first(above, n_above, rho, out, row, 0)
+        n_written = _write_best(above, n_above, rho, out, row, 0)
         j = 0
         while n_written < rho and j < m:  # at most rho + touched.size steps
             if sums[j] == 0:
                 out[row, n_written] = j
                 n_written += 1
             j += 1
-        _best_first(below, n_below, rho, out, row, n_written)
+        _write_best(below, n_below, rho, out, row, n_written)
         for j in touched:
             sums[j] = 0
             is_touched[j] = False

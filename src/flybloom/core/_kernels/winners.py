@@ -16,7 +16,8 @@ How it is fast:
    before. The list of a row for which that was too few, or far too many, is made again. So the guess decides how long
    it takes, never what comes out.
 4. To find the last winner of a list, a limit is looked for that rho of it are above: each guess counts how many there
-   are, in vectors. Lists are in the order of the components, so ties go to the first, and so are the winners.
+   are, in vectors, and the last rows tell a good first guess. Lists are in the order of the components, so ties go to
+   the first, and so are the winners.
 """
 
 import math
@@ -45,6 +46,8 @@ NOBODY = np.iinfo(np.int64).max  # is above this
 MARGIN = 3.5  # deviations by which the number of deviations may be off
 UNSURE = 0.1  # how far it may be off before any row was seen
 SHARPEST = 0.005  # that is added to what it was off among the last rows
+GUESSES = 3  # that follow from other rows
+LEAST_RATE = 0.5  # at which sums become rarer, for each deviation; it grows by one with each
 ROOM = 3  # times as many as win are listed, before a list is made again with room for all
 
 
@@ -122,8 +125,8 @@ def _sum_quad_vector(
 
 
 def _lowest_bit_plain(mask: Any) -> Any:
-    """Position of the lowest set bit of a mask that is not zero."""
-    return np.uint64((int(mask) & -int(mask)).bit_length() - 1)
+    """Position of the lowest set bit of a mask; 64 where there is none."""
+    return np.uint64((int(mask) & -int(mask)).bit_length() - 1 if mask else 64)
 
 
 @intrinsic
@@ -131,38 +134,13 @@ def _lowest_bit_vector(typing_context: Any, mask: Any) -> Any:
     """Do what `_lowest_bit_plain` does, in one instruction."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
     return types.uint64(types.uint64), generate
 
 
-def _exchange_plain(candidates: Array, upper: int, lower: int) -> None:
-    """Put the larger of two candidates at `upper`, the other at `lower`, for eight rows."""
-    a, b = candidates[upper].copy(), candidates[lower].copy()
-    candidates[upper], candidates[lower] = np.maximum(a, b), np.minimum(a, b)
-
-
-@intrinsic
-def _exchange_vector(typing_context: Any, candidates: Any, upper: Any, lower: Any) -> Any:
-    """Do what `_exchange_plain` does, in vector registers."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        octet = ir.VectorType(ir.IntType(64), OCTET)
-        data = context.make_array(signature.args[0])(context, builder, args[0]).data
-        data = builder.bitcast(data, octet.as_pointer())
-        places = [builder.gep(data, [place]) for place in args[1:]]
-        a, b = (builder.load(place, align=8) for place in places)
-        is_in_order = builder.icmp_signed(">", a, b)
-        builder.store(builder.select(is_in_order, a, b), places[0], align=8)
-        builder.store(builder.select(is_in_order, b, a), places[1], align=8)
-        return context.get_dummy_value()
-
-    return types.void(candidates, types.intp, types.intp), generate
-
-
 # Intrinsics exist only in compiled code; without it the plain twins do the same.
 _sum_quad: Any = _sum_quad_plain if JIT_IS_OFF else _sum_quad_vector
-_exchange: Any = _exchange_plain if JIT_IS_OFF else _exchange_vector
 _lowest_bit: Any = _lowest_bit_plain if JIT_IS_OFF else _lowest_bit_vector
 
 
@@ -255,55 +233,70 @@ def _fill_strip(
 
 @kernel
 def _list_above(
-    words: Array, places: Array, sums: Array, begin: int, values: Array, listed: Array, ends: Array
+    words: Array,
+    n_words: int,
+    places: Array,
+    sums: Array,
+    begin: int,
+    first: int,
+    values: Array,
+    listed: Array,
+    ends: Array,
 ) -> None:
-    """Write every sum above its limit behind the others of its row; there is room for all."""
-    n_hits = np.uint64(0)
-    for i in range(words.size):  # no branch: it would go wrong too often
+    """Write every sum above its limit behind the others of its row; there is room for all, and one more.
+
+    Branches would go wrong too often. So two bits of a word are taken at a time; what is written where there is only
+    one is written over by the next.
+    """
+    n_hits, last_row = np.uint64(0), np.uint64(ROWS - 1)
+    for i in range(n_words):
         places[n_hits] = i
         n_hits += np.uint64(words[i] != 0)
     for hit in range(n_hits):
         place = places[hit]
         word, component, base = words[place], np.uint32(np.uint64(begin) + place), place * np.uint64(ROWS)
         while word != 0:
-            b = _lowest_bit(word)
-            word &= word - np.uint64(1)
-            end = ends[b]
-            values[end], listed[end] = sums[base + b], component
-            ends[b] = end + np.uint64(1)
+            for _ in range(2):
+                b = _lowest_bit(word) & last_row
+                end = ends[np.uint64(first) + b]
+                values[end], listed[end] = sums[base + b], component
+                ends[np.uint64(first) + b] = end + np.uint64(word != 0)
+                word &= word - np.uint64(1)
 
 
 @kernel
-def _divide(sums: Array, k: int) -> tuple[Any, Any]:
+def _divide(sums: Array, k: Any, low: Any, guess: Any, apart: float) -> tuple[Any, Any]:
     """Return a limit that `k` sums are above, or else the k-th largest sum; and how many are above it.
 
-    There are more than `k`. The first guess is where the limit would be if sums became rarer at a steady rate, as they
-    nearly do. Of the others, every other one is where it would be if what is left were spread evenly, so that few are
-    needed; the rest halve what is left, so that few suffice.
+    There are at least `k` sums of 16 bits, all above `low`. The first `guess` follows from other rows; the next ones,
+    from how far two sums are `apart` there. Then every other one is where the limit would be if what is left were
+    spread evenly, so that few are needed; the rest halve what is left, so that few suffice.
     """
-    least, most, total = sums[0], sums[0], np.int64(0)
-    for i in range(sums.size):
-        least, most, total = min(least, sums[i]), max(most, sums[i]), total + sums[i]
-    below, above = np.int64(least) - 1, np.int64(most)
+    below: Any = low
+    above: Any = BEST
     n_below: Any = sums.size
     n_above: Any = 0
-    guess = below + np.int64((total / n_below - below) * 2 * (n_below - k) / (n_below + k))
-    is_even = True
+    if n_below == k:
+        return below, k
+    tries = 0
     while above - below > 1:
         guess = min(max(guess, below + 1), above - 1)
-        limit, n = np.int32(guess), np.int32(0)
+        limit, n = np.int16(guess), np.int32(0)
         for i in range(sums.size):
-            n = np.int32(n + (sums[i] > limit))  # all as wide as a sum, so that vectors hold many
+            n = np.int32(n + (sums[i] > limit))
         if n == k:
             return guess, np.int64(n)
         if n > k:
             below, n_below = guess, n
         else:
             above, n_above = guess, n
-        guess = (below + above) >> 1
-        if is_even:
+        tries += 1
+        if tries < GUESSES:
+            guess += np.int64((n - k) * apart)
+        elif tries % 2:
+            guess = (below + above) >> 1
+        else:
             guess = below + np.int64((above - below) * ((n_below - k) / (n_below - n_above)))
-        is_even = not is_even
     return above, np.int64(n_above)
 
 
@@ -330,17 +323,16 @@ def _limit_of(values: Array, k: Any) -> Any:
 
 @kernel
 def _write_exact_sums(
-    rows: Array, i: Any, doubled: Array, connections: Array, components: Array, is_float: bool, exact: Array
+    rows: Array, i: Any, doubled: Array, connections: Array, components: Array, n: Any, is_float: bool, exact: Array
 ) -> None:
-    """Write the sums of some components of a row as integers that order as sums do: bits of a float32, or the number.
+    """Write the sums of `n` components of a row as integers that order as sums do: bits of a float32, or the number.
 
-    `doubled` is work space for the row and its negative.
+    `doubled` is work space for the row and its negative, and for one sum.
     """
-    d, total = rows.shape[1], np.empty(1, np.float32)
-    bits = total.view(np.int32)
+    d, bits = rows.shape[1], doubled.view(np.int32)
     for f in range(d):
         doubled[f], doubled[d + f] = rows[i, f], -rows[i, f]
-    for c in range(components.size):
+    for c in range(n):
         octet, lane = np.uint64(components[c]) // np.uint64(OCTET), np.uint64(components[c]) % np.uint64(OCTET)
         whole, real = np.int64(0), np.float32(0)
         for k in range(connections.shape[1]):
@@ -350,97 +342,54 @@ def _write_exact_sums(
             else:
                 whole += np.int64(value)
         if is_float:
-            total[0] = real
-            whole = np.int64(bits[0] ^ ((bits[0] >> 31) & 0x7FFFFFFF))
+            doubled[2 * d] = real
+            whole = np.int64(bits[2 * d] ^ ((bits[2 * d] >> 31) & 0x7FFFFFFF))
         exact[c] = whole
 
 
 @kernel
 def _write_winners(
-    values: Array,
-    listed: Array,
-    rho: int,
-    limit: Any,
-    error: float,
-    rows: Array,
-    row: int,
-    doubled: Array,
-    connections: Array,
-    is_float: bool,
-    places: Array,
-    near_components: Array,
-    exact: Array,
-    out: Array,
-) -> tuple[bool, Any]:
-    """Write the winners among those that are listed, all above a limit; return whether none is missing, and the last.
+    values: Array, listed: Array, last: Any, n_above: Any, error: float,
+    rows: Array, row: Any, doubled: Array, connections: Array, is_float: bool,
+    kept: Array, near_places: Array, near_components: Array, exact: Array, out: Array,
+) -> None:  # fmt: skip
+    """Write the winners of a row, which are among those that are listed: the first of those that tie.
 
-    Sums that are so near to the last winner's that rounding may have put them on the wrong side are replaced by exact
-    ones.
+    `last` and `n_above` are what `_divide` found. Sums that are so near to it that rounding may have put them on the
+    wrong side are summed exactly.
     """
-    if values.size < rho:
-        return False, limit
-    last, n_above = (np.int64(values.min()) - 1, np.int64(rho)) if values.size == rho else _divide(values, rho)
-    near = np.int64(math.ceil(2 * error))
-    if limit > WORST and last - near < limit + np.int64(n_above < rho):
-        return False, limit
-    after = np.uint64(0)
-    if near > 0:
-        _settle(
-            values, listed, rho, last, near, rows, row, doubled, connections, is_float, places, near_components, exact
-        )
-        last += near
-    elif n_above < rho:
-        after = _after_ties(values, last, rho - n_above)
-    n, i = np.uint64(0), np.uint64(0)
-    while n < rho:
-        out[n] = listed[i]
-        n += np.uint64(values[i] + (i < after) > last)  # no branch
-        i += np.uint64(1)
-    return True, last
-
-
-@kernel
-def _after_ties(values: Array, limit: Any, n: Any) -> Any:
-    """Position behind the first `n` sums that are equal to the limit."""
-    at = np.uint64(0)
-    while n > 0:
-        n -= values[at] == limit
-        at += np.uint64(1)
-    return at
-
-
-@kernel
-def _settle(
-    values: Array,
-    listed: Array,
-    rho: int,
-    last: Any,
-    near: Any,
-    rows: Array,
-    row: int,
-    doubled: Array,
-    connections: Array,
-    is_float: bool,
-    places: Array,
-    near_components: Array,
-    exact: Array,
-) -> None:
-    """Raise the sums that are near to the last winner's beyond every other, or lower them, by what they are exactly."""
-    n_near, n_left = np.uint64(0), np.int64(rho)
-    for i in range(np.uint64(values.size)):
-        places[n_near] = i
-        n_near += np.uint64(abs(values[i] - last) <= near)
-        n_left -= values[i] > last + near
-    for i in range(n_near):
-        near_components[i] = listed[places[i]]
-    _write_exact_sums(rows, row, doubled, connections, near_components[:n_near], is_float, exact)
-    edge = _limit_of(exact[:n_near], n_left) if n_left > 0 else NOBODY
-    for i in range(n_near):
-        n_left -= exact[i] > edge
-    for i in range(n_near):
-        is_tied = exact[i] == edge and n_left > 0
-        n_left -= is_tied
-        values[places[i]] = BEYOND if exact[i] > edge or is_tied else -BEYOND
+    rho, near = out.shape[1], np.int64(math.ceil(2 * error))
+    low, high = np.int32(max(last - near, WORST - 1)), np.int32(last + near)
+    if n_above < rho:  # the last winner is at the limit, not above it
+        low = np.int32(low - 1)
+    n_kept, n_near = np.uint64(0), np.uint64(0)
+    for i in range(values.size):  # no branch: it would go wrong too often
+        kept[n_kept], near_places[n_near] = listed[i], n_kept
+        n_kept += np.uint64(values[i] > low)
+        n_near += np.uint64((values[i] > low) & (values[i] <= high))
+    n_out: Any = 0
+    begin: Any = 0
+    if n_kept > rho:
+        if near > 0:
+            for at in range(n_near):
+                near_components[at] = kept[near_places[at]]
+            _write_exact_sums(rows, row, doubled, connections, near_components, n_near, is_float, exact)
+        else:
+            exact[:n_near] = 0  # they tie
+        n_left = np.int64(rho) - np.int64(n_kept - n_near)  # that win of those that are near
+        edge = _limit_of(exact[:n_near], n_left) if n_left > 0 else NOBODY
+        for at in range(n_near):
+            n_left -= exact[at] > edge
+        for at in range(n_near):
+            is_tied = exact[at] == edge and n_left > 0
+            n_left -= is_tied
+            if exact[at] <= edge and not is_tied:  # it does not win, but what lies before does
+                end = np.int64(near_places[at])
+                for place in range(begin, end):
+                    out[row, n_out + place - begin] = kept[place]
+                n_out, begin = n_out + end - begin, end + 1
+    for place in range(rho - n_out):
+        out[row, n_out + place] = kept[begin + place]
 
 
 @kernel
@@ -475,16 +424,16 @@ def dense_winners(
     words, places = np.empty(TILE, np.uint64), np.empty(TILE, np.uint64)
     deviations, errors = np.empty(n_strips * ROWS), np.empty(n_strips * ROWS)
     row_values, exact = np.empty(((d + LANES - 1) // LANES, LANES)), np.empty(m, np.int64)
-    doubled = np.empty(2 * d, rows.dtype)
-    nearest, near_components = np.empty(m + 1, np.uint64), np.empty(m, np.uint32)
+    doubled = np.empty(2 * d + 4, rows.dtype)
+    kept, near_places, near_components = np.empty(m + 1, np.uint32), np.empty(m + 1, np.uint64), np.empty(m, np.uint32)
     ends, expected = np.empty(n_strips * ROWS, np.uint64), np.empty(n_strips * ROWS)
     middle, spread, has_seen = rank, UNSURE, False
     todo, again = np.arange(n), np.empty(n, np.int64)
     for attempt in range(3):
         most = m if attempt > 0 else min(m, ROOM * rho + TILE)  # that a row lists
-        room = ((most + TILE) // 16 | 1) * 16  # an odd number of cache lines: rows do not compete for the same ones
+        room = ((most + TILE) // 16 + 1 | 1) * 16  # an odd number of cache lines: rows do not compete for the same ones
         n_lists = min(n_strips * ROWS, todo.size)
-        values, listed = np.empty(n_lists * room, np.int32), np.empty(n_lists * room, np.uint32)
+        values, listed = np.empty(n_lists * room, np.int16), np.empty(n_lists * room, np.uint32)
         n_again, before = 0, 0
         while before < todo.size:
             n_now = min(n_lists if has_seen else ROWS, todo.size - before)
@@ -506,8 +455,7 @@ def dense_winners(
                     base = first // ROWS * depth
                     for j in range(begin, end, QUAD):
                         _sum_quad(strips, base, connections, j, limits, first, sums, words, j - begin)
-                    its_ends = ends[first : first + ROWS]
-                    _list_above(words[: end - begin], places, sums, begin, values, listed, its_ends)
+                    _list_above(words, end - begin, places, sums, begin, first, values, listed, ends)
                     for b in range(first, first + ROWS):
                         if ends[b] > np.uint64(b * room + most):  # far too many
                             expected[b] = float(most) * m / end
@@ -515,19 +463,27 @@ def dense_winners(
             total_seen, squares, n_seen = 0.0, 0.0, 0
             for b in range(n_now):
                 own, row, limit = slice(b * room, ends[b]), todo[before + b], np.int64(limits[b])
-                is_complete, last = _write_winners(
-                    values[own], listed[own], rho, limit, errors[b], rows, row, doubled, connections, is_float,
-                    nearest, near_components, exact, out[row],
-                )  # fmt: skip
-                if not is_complete:
+                its_values = values[own]
+                is_complete, last = its_values.size >= rho, limit
+                if is_complete:
+                    guess, rate = np.int64(middle * deviations[b]), max(middle, 0.0) + LEAST_RATE
+                    last, n_above = _divide(its_values, rho, limit, guess, deviations[b] / (rate * rho))
+                    lowest = last - np.int64(math.ceil(2 * errors[b])) + np.int64(n_above == rho)
+                    is_complete = limit == WORST or lowest > limit
+                if is_complete:
+                    _write_winners(
+                        its_values, listed[own], last, n_above, errors[b], rows, row, doubled, connections,
+                        is_float, kept, near_places, near_components, exact, out,
+                    )  # fmt: skip
+                else:
                     again[n_again] = row
                     n_again += 1
                 if deviations[b] == 0:
                     continue
                 seen = last / deviations[b]
                 if not is_complete:  # as if sums became rarer at a steady rate
-                    n_above = expected[b] if limit == BEST else np.float64(ends[b]) - b * room
-                    seen = beyond + math.log(max(n_above, 0.5) / rho) / max(rank, 1.0)
+                    n_more = expected[b] if limit == BEST else float(its_values.size)
+                    seen = beyond + math.log(max(n_more, 0.5) / rho) / max(rank, 1.0)
                 total_seen += seen
                 squares += seen * seen
                 n_seen += 1
@@ -538,59 +494,3 @@ def dense_winners(
         if n_again == 0:
             break
         todo = again[:n_again].copy()
-
-
-@kernel
-def _sort_octet(candidates: Array, n: int) -> None:
-    """Sort the first `n` candidates of eight rows, largest first: Batcher's merge exchange (Knuth 5.2.2 M)."""
-    top = 1
-    while 2 * top < n:
-        top *= 2
-    p = top
-    while p > 0:
-        q, r, distance = top, 0, p
-        while True:
-            for run in range(r, n - distance, 2 * p):
-                for i in range(run, min(run + p, n - distance)):
-                    _exchange(candidates, i, i + distance)
-            if q == p:
-                break
-            distance, q, r = q - p, q >> 1, p
-        p >>= 1
-
-
-@kernel
-def rank_winners(rows: Array, connections: Array, is_float: bool, winners: Array) -> None:
-    """Sort the winners of each row: the largest sum first, ties to the smaller component.
-
-    Parameters
-    ----------
-    rows : (n, d) array of float32, int16 or int64
-    connections : (ceil(m / 8), s, 8) array of unsigned integers
-        As for `dense_winners`.
-    is_float : bool
-        Whether sums are those of float32.
-    winners : (n, rho) uint32 array
-        In ascending order.
-    """
-    n, rho = winners.shape
-    doubled = np.empty(2 * rows.shape[1], rows.dtype)
-    exact, octet = np.empty(rho, np.int64), np.empty((rho, OCTET), np.int64)
-    for first in range(0, n, OCTET):
-        n_lanes, most = min(OCTET, n - first), np.int64(0)
-        for lane in range(n_lanes):
-            _write_exact_sums(rows, first + lane, doubled, connections, winners[first + lane], is_float, exact)
-            for r in range(rho):
-                octet[r, lane] = exact[r]
-                most = max(most, abs(exact[r]))
-        if most >= 2**31:  # too large to have room for the component beside them
-            for lane in range(n_lanes):
-                winners[first + lane] = winners[first + lane][np.argsort(-octet[:, lane], kind="mergesort")]
-            continue
-        for lane in range(n_lanes):
-            for r in range(rho):
-                octet[r, lane] = (octet[r, lane] << 32) | (0xFFFFFFFF - np.int64(winners[first + lane, r]))
-        _sort_octet(octet, rho)
-        for lane in range(n_lanes):
-            for r in range(rho):
-                winners[first + lane, r] = 0xFFFFFFFF - (octet[r, lane] & 0xFFFFFFFF)

@@ -14,9 +14,9 @@ import numpy as np
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features, Winners
-from flybloom.core import _kernels
 from flybloom.core.encoding.encoder import Encoder, array_names
 from flybloom.core.hashing.projection import Projection
+from flybloom.core.hashing.ranking import ranked
 from flybloom.exceptions import IncompatibleHashError
 
 SIZES = ("n_features_in_", "n_components_", "n_connections_", "n_winners_", "seed_")
@@ -59,37 +59,42 @@ class Hasher:
         """Number of components, m in the paper."""
         return self.projection.n_components
 
-    def for_each_block(
-        self, X: Features, use: Callable[[slice, Winners], None], n_jobs: int | None = None, *, ranked: bool = False
-    ) -> None:
-        """Hash `X` block by block, on n_jobs threads, and hand each block's winners to `use`.
-
-        They come in ascending order; where they are to be `ranked`, the largest sum comes first, which takes longer.
-        """
+    def for_each_block(self, X: Features, use: Callable[[slice, Winners], None], n_jobs: int | None = None) -> None:
+        """Hash `X` block by block, on n_jobs threads, and hand each block's winners, in ascending order, to `use`."""
         if 0 < X.shape[0] <= FEW_ROWS and not issparse(X):
-            with _kernels.float_mode.SmallFloatsKept():
-                use(slice(0, X.shape[0]), self._winners_of_few(X, ranked=ranked))
+            use(slice(0, X.shape[0]), self._winners_of_few(X))
             return
         encoder, projection, n_winners = self.encoder, self.projection, self.n_winners
         projection.draw(sparse=issparse(X))
 
         def work(block: slice) -> None:
-            use(block, projection.winners(encoder.encode(X[block]), n_winners, ordered=ranked))
+            use(block, projection.winners(encoder.encode(X[block]), n_winners))
 
-        with _kernels.float_mode.SmallFloatsKept():
-            for_each_block(work, X.shape[0], X.shape[1], n_jobs)
+        for_each_block(work, X.shape[0], X.shape[1], n_jobs)
 
-    def winners(self, X: Features, n_jobs: int | None = None, *, ranked: bool = False) -> Winners:
-        """Return the winners of all rows, in ascending order, or ranked: the largest sum first."""
+    def winners(self, X: Features, n_jobs: int | None = None) -> Winners:
+        """Return the winners of all rows, in ascending order."""
         winners: Winners = np.empty((X.shape[0], self.n_winners), np.uint32)
 
         def keep(block: slice, some: Winners) -> None:
             winners[block] = some
 
-        self.for_each_block(X, keep, n_jobs, ranked=ranked)
+        self.for_each_block(X, keep, n_jobs)
         return winners
 
-    def _winners_of_few(self, X: Array, *, ranked: bool) -> Winners:
+    def ranked_winners(self, X: Features, n_jobs: int | None = None) -> Winners:
+        """Return the winners of all rows, the largest sum first: those of a smaller rho are the first of them."""
+        winners: Winners = np.empty((X.shape[0], self.n_winners), np.uint32)
+        self.projection.draw(sparse=issparse(X))
+
+        def work(block: slice) -> None:
+            rows = self.encoder.encode(X[block])
+            winners[block] = ranked(self.projection, rows, self.projection.winners(rows, self.n_winners))
+
+        for_each_block(work, X.shape[0], X.shape[1], n_jobs)
+        return winners
+
+    def _winners_of_few(self, X: Array) -> Winners:
         """Return the winners of few rows; the last are remembered, because who predicts rows often learns them next."""
         rows = X.dtype, X.shape, X.tobytes()
         known, winners = self.__dict__.get("_latest", (None, None))
@@ -97,7 +102,7 @@ class Hasher:
             self.projection.draw(sparse=False)
             winners = self.projection.winners(self.encoder.encode(X), self.n_winners)
             self.__dict__["_latest"] = rows, winners  # at once, whoever else does so
-        return winners.copy() if ranked else np.sort(winners, axis=1)
+        return np.asarray(winners.copy())
 
     @cached_property
     def fields(self) -> dict[str, Any]:

@@ -145,36 +145,34 @@ class Projection:
         is_negative = rows >= self.n_features
         return rows % np.uint32(self.n_features), np.where(is_negative, -1, 1).astype(np.int8)
 
-    def winners(self, rows: Features, n_winners: int, *, ordered: bool = True) -> Winners:
-        """Return the components with the largest sums of each row, the largest first, ties to the smaller index.
+    def winners(self, rows: Features, n_winners: int) -> Winners:
+        """Return the components with the largest sums of each row, in ascending order; of those that tie, the first.
 
-        Integers are summed exactly, floats in float32 in the order of the connections. Where they need not be
-        `ordered`, the same components come in ascending order, which takes less time.
+        Integers are summed exactly, floats in float32 in the order of the connections.
         """
         out = np.empty((rows.shape[0], n_winners), np.uint32)
         if rows.shape[0] == 0:
             return out
         if issparse(rows):
             if rows.nnz < DENSE_ENOUGH * rows.shape[0] * self.n_features and self._write_sparse_winners(rows, out):
-                if not ordered:
-                    out.sort(axis=1)
+                out.sort(axis=1)
                 return out
-            return self._winners_of_dense_parts(rows, ordered, out)
+            return self._winners_of_dense_parts(rows, out)
         if rows.dtype.kind == "f":
             with np.errstate(over="ignore"):  # what becomes infinite is refused
                 rows = np.ascontiguousarray(rows, np.float32)
             self._require_finite_sums(rows)
         else:
             rows = self._narrowed(rows)
-        self._write_dense_winners(rows, ordered, out)
+        self._write_dense_winners(rows, out)
         return out
 
-    def _winners_of_dense_parts(self, rows: Features, ordered: bool, out: Winners) -> Winners:
+    def _winners_of_dense_parts(self, rows: Features, out: Winners) -> Winners:
         """Hash sparse rows as dense ones, few at a time, because as dense ones they may be far larger."""
         step = max(1, MAX_DENSE_VALUES // self.n_features)
         for begin in range(0, rows.shape[0], step):
             part = rows[begin : begin + step].toarray()
-            out[begin : begin + step] = self.winners(part, out.shape[1], ordered=ordered)
+            out[begin : begin + step] = self.winners(part, out.shape[1])
         return out
 
     def _narrowed(self, rows: Array) -> Array:
@@ -189,28 +187,26 @@ class Projection:
         is_narrow = max(high, -low) // self.n_connections <= np.iinfo(np.int16).max
         return np.ascontiguousarray(rows, np.int16 if is_narrow else np.int64)
 
-    def _write_dense_winners(self, rows: Array, ordered: bool, out: Winners) -> None:
+    def _write_dense_winners(self, rows: Array, out: Winners) -> None:
         """Hash rows side by side, or one after the other where they are few."""
         is_float, m, rho = rows.dtype.kind == "f", self.n_components, out.shape[1]
         n_summed = self.n_components * self.n_connections
         is_wide = self.n_features > max(MOST_FEATURES, n_summed)
         if is_wide or self._stays_plain(len(rows)) or self.n_connections >= MOST_CONNECTIONS:
             wide = rows if is_float else rows.astype(np.int64)
-            _plain.winners.plain_winners(wide, self.packed_connections, m, self.signed, ordered, out)
+            _plain.winners.plain_winners(wide, self.packed_connections, m, self.signed, out)
             return
         is_rough = is_float and self.has_signs
         if rows.dtype != np.int64 and (
             len(rows) <= (FEW_ROWS if is_rough else FEW_WIDE_ROWS)
             or stays_plain("rows", len(rows) * (ROUGH_ROW if is_rough else EXACT_ROW), "winners")
         ):
-            self._write_winners_of_few(rows, ordered, out)
+            self._write_winners_of_few(rows, out)
             return
         rank = statistics.NormalDist().inv_cdf(1 - rho / (m + 1))
         if not self.signed:  # of all features, none is summed twice
             rank *= math.sqrt((self.n_features - self.n_connections + 1) / self.n_features)
         _kernels.winners.dense_winners(rows, self.packed_connections, m, rho, self.signed, is_float, rank, out)
-        if ordered:
-            _kernels.winners.rank_winners(rows, self.packed_connections, is_float, out)
 
     def _stays_plain(self, n_rows: int) -> bool:
         """Return whether numpy is to hash so many rows."""
@@ -219,7 +215,7 @@ class Projection:
             return stays_plain("one_row", n_values)
         return stays_plain("winners", n_values, "winners", "one_row")
 
-    def _write_winners_of_few(self, rows: Array, ordered: bool, out: Winners) -> None:
+    def _write_winners_of_few(self, rows: Array, out: Winners) -> None:
         """Hash rows one after the other."""
         is_float, m, rho = rows.dtype.kind == "f", self.n_components, out.shape[1]
         signs = self.signs if is_float else None
@@ -232,9 +228,8 @@ class Projection:
                 n = _kernels.one_row.exact_candidates(values, self.packed_connections, is_float, m, rho, keys)
             best = keys[:n]
             best.sort()
-            winners[:] = LAST_COMPONENT - (best[: -rho - 1 : -1] & LAST_COMPONENT)
-        if not ordered:
-            out.sort(axis=1)
+            winners[:] = LAST_COMPONENT - (best[-rho:] & LAST_COMPONENT)
+        out.sort(axis=1)
 
     def _write_sparse_winners(self, rows: Features, out: Winners) -> bool:
         """Hash CSR rows; return False for integers that need more than 32 bits."""

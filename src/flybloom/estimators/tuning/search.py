@@ -195,7 +195,7 @@ class Search:
     def _hashed(self, settings: list[Candidate], at: int = 0) -> HeldOutCounts:
         """Return counts that can grow to the winners of all these settings, which share a hash; `at` is the encoder."""
         rows, way, largest = self.rows, self.ways[settings[0].way], max(settings, key=lambda setting: setting.rho)
-        winners = way.hasher(self.seed, largest, at).winners(rows.X, self.n_jobs, ranked=True)
+        winners = way.hasher(self.seed, largest, at).ranked_winners(rows.X, self.n_jobs)
         most = most_rows(self.splits, rows.codes, rows.weights)
         return HeldOutCounts(
             winners, rows.codes, largest.m, most, self.seed, self.n_jobs, rows.weights, rows.unit, way.readout

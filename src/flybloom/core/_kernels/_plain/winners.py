@@ -9,8 +9,8 @@ from flybloom._internal.typing import Array
 SUMS_AT_ONCE = 2**22  # which bounds their memory
 
 
-def plain_winners(rows: Array, connections: Array, m: int, is_signed: bool, is_ordered: bool, out: Array) -> None:
-    """Write the winners of each row to `out`; of sums that tie, that of the smaller component is the larger one.
+def plain_winners(rows: Array, connections: Array, m: int, is_signed: bool, out: Array) -> None:
+    """Write the winners of each row to `out`, in ascending order; of sums that tie, the first components win.
 
     Parameters
     ----------
@@ -21,8 +21,6 @@ def plain_winners(rows: Array, connections: Array, m: int, is_signed: bool, is_o
         Number of components.
     is_signed : bool
         Whether any connection is beyond d.
-    is_ordered : bool
-        Whether the largest sum comes first; else the smallest component does.
     out : (n, rho) uint32 array
     """
     s, rho = connections.shape[1], out.shape[1]
@@ -34,15 +32,13 @@ def plain_winners(rows: Array, connections: Array, m: int, is_signed: bool, is_o
         for k in range(s):
             sums += values[connections[:, k].ravel()[:m]]
         for i in range(values.shape[1]):
-            out[begin + i] = _largest(sums[:, i], rho, is_ordered)
+            out[begin + i] = _largest(sums[:, i], rho)
 
 
-def _largest(sums: Array, rho: int, is_ordered: bool) -> Array:
+def _largest(sums: Array, rho: int) -> Array:
     """Return the places of the rho largest sums; of those that tie, the first."""
     sums = np.ascontiguousarray(sums)
     last = np.partition(sums, sums.size - rho)[sums.size - rho]
     above = np.flatnonzero(sums > last)
     tied = np.flatnonzero(sums == last)[: rho - above.size]
-    if not is_ordered:
-        return np.sort(np.concatenate([above, tied]))
-    return np.concatenate([above[np.argsort(-sums[above], kind="stable")], tied])
+    return np.sort(np.concatenate([above, tied]))
