@@ -15,7 +15,8 @@ pytest.importorskip("flwr", reason="pip install 'flybloom[federated]'")
 import flybloom
 from flybloom import Encoding, FlyBloomClassifier, federated
 from flybloom.exceptions import IncompatibleHashError
-from flybloom.federated import MaskedSum, Party, counts_to_vector, like, vector_to_model
+from flybloom.federated import MaskedSum, Party, counts_to_vector, flower_client, like, vector_to_model
+from flybloom.federated.flower import _of_bytes
 from flybloom.federated.masking import MaskingError
 
 RUN = Path(__file__).with_name("federated_run.py")
@@ -130,6 +131,23 @@ def test_an_encoding_that_needs_rows_is_refused():
     """Every party would fit another one."""
     with pytest.raises(IncompatibleHashError, match="every party has others"):
         like(FlyBloomClassifier(64, random_state=0), 5)
+
+
+def test_parties_share_an_encoder_and_send_no_row(digits):
+    """Each counts with the encoder of one of them; what leaves them is counts, and adds up to one machine's."""
+    X, y = digits
+    a = FlyBloomClassifier(64, n_winners=8).fit(X[:200], y[:200])
+    parts = (slice(200, 600), slice(600, 1200))
+    files = [flower_client(a.like(), X[part], y[part]).numpy_client.fit([], {})[0][0] for part in parts]
+    models = [_of_bytes(file) for file in files]
+    for part, file in zip(parts, files, strict=True):
+        assert not any(row.tobytes() in file.tobytes() for row in X[part].astype(np.float64))
+    together = sum(models)
+    alone = a.like().partial_fit(X[200:1200], y[200:1200])
+    assert_array_equal(together.counts_, alone.counts_)
+    assert_array_equal(together.predict(X), alone.predict(X))
+    with pytest.raises(IncompatibleHashError, match="every party has others"):
+        flower_client(FlyBloomClassifier(64), X, y)
 
 
 @pytest.mark.parametrize("kind", ["plain", "masked", "noise"])

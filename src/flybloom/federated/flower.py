@@ -10,9 +10,10 @@ import numpy as np
 
 from flybloom._internal.typing import Array
 from flybloom.core.files.model_file import load
+from flybloom.estimators.released import ReleasedClassifier
 from flybloom.exceptions import IncompatibleHashError, require_extra
 from flybloom.federated.masking import MaskedSum, MaskingError, Party
-from flybloom.federated.vectors import counts_to_vector, vector_to_model
+from flybloom.federated.vectors import counts_to_vector, like, vector_to_model
 
 STAGES = ("keys", "shares", "masked", "reveal")
 
@@ -23,7 +24,8 @@ def flower_client(model: Any, X: Any, y: Any, *, classes: Any = None, release: d
     Parameters
     ----------
     model : FlyBloomClassifier
-        The settings that all parties share: seed, sizes, and an encoding that needs no rows.
+        What all parties share: an empty model with an encoder, ``model.like()``, or settings whose encoding needs no
+        rows.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The rows of this party.
     y : array-like of shape (n_samples,)
@@ -41,7 +43,7 @@ def flower_client(model: Any, X: Any, y: Any, *, classes: Any = None, release: d
     require_extra("flwr", "federated", "A Flower client")
     from flwr.client import NumPyClient  # noqa: PLC0415 - an extra
 
-    counted = model.partial_fit(X, y)
+    counted: Any = like(model, np.shape(X)[1]).partial_fit(X, y)
     sent = counted if release is None else counted.release(**{"classes": classes, **release})
     parties: list[Party] = []
 
@@ -76,8 +78,8 @@ def flower_strategy(  # noqa: C901 - one class, which must not be made before Fl
     n_parties : int
         How many parties there are; all must answer, but with masks.
     masked : tuple of (FlyBloomClassifier, array-like) or None, default=None
-        What `like` returns, and the labels agreed on: the server then sees the sum alone. It takes four rounds,
-        otherwise it is one.
+        An empty model as the parties have (`like`), and the labels agreed on: the server then sees the sum alone. It
+        takes four rounds, otherwise it is one.
     threshold : int or None, default=None
         How many parties must stay with masks; None is two thirds of them.
 
@@ -168,7 +170,8 @@ def _named(texts: dict[int, bytes]) -> dict[str, bytes]:
 def _to_bytes(model: Any) -> Array:
     """Return the file of a model as an array."""
     with tempfile.TemporaryDirectory() as folder:
-        model.save(Path(folder) / "model.fly")
+        options = {} if isinstance(model, ReleasedClassifier) else {"sketch": False}  # no row leaves a party
+        model.save(Path(folder) / "model.fly", **options)
         return np.frombuffer((Path(folder) / "model.fly").read_bytes(), np.uint8)
 
 

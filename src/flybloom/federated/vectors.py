@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels
@@ -17,27 +19,29 @@ from flybloom.exceptions import IncompatibleHashError
 
 
 def like(model: FlyBloomClassifier, n_features: int) -> FlyBloomClassifier:
-    """Return a copy of a model that knows how to hash and has counted nothing; its encoding must need no rows.
+    """Return an empty model that hashes like another one, which need not have learned anything.
 
     Parameters
     ----------
     model : FlyBloomClassifier
-        The settings that all parties share, with an int for `random_state`.
+        A model whose encoder all parties share, or the settings: then its encoding must need no rows.
     n_features : int
         Columns of the rows.
 
     Returns
     -------
     FlyBloomClassifier
-        To be sent to nobody: each party makes its own.
+        Every party makes the same one.
     """
+    with suppress(NotFittedError):
+        return model.like()
     result = copy(model)
-
     with learning(result, anew=False) as session:
         if session.recipe.encoding.needs_rows:
             msg = (
-                f"The encoding {model.encoding!r} is fitted to rows, and every party has others. "
-                "Use encoding='none', or one fitted beforehand that all parties share, Encoding(...).fit(X)."
+                f"The encoding {model.encoding!r} is fitted to rows, and every party has others. Share an encoder: one "
+                "party, or someone with public rows, sends model.like(), and every party counts with that. Or use "
+                "encoding='none'."
             )
             raise IncompatibleHashError(msg)
         session.check_features(np.zeros((0, n_features)))
@@ -80,7 +84,7 @@ def vector_to_model(model: FlyBloomClassifier, classes: Any, vector: Array) -> F
     Parameters
     ----------
     model : FlyBloomClassifier
-        What `like` returns.
+        An empty model that hashes as the parties do: what `like` returns.
     classes : array-like
         The labels that were agreed on.
     vector : ndarray
