@@ -5,7 +5,7 @@ fold are all counts minus the fold's. Connections and scaling are shared by the 
 
 Prints, for each setting, the median and the mean over the data sets of 1 - a / a_knn, where a_knn is the accuracy of
 standardised 5-nearest neighbours on the same folds. Negative is better than the neighbours. Results go to
-benchmarks/results/defaults.json; docs/defaults.md quotes them.
+benchmarks/results/defaults.json; docs/benchmarks/defaults.md quotes them.
 
     python benchmarks/defaults.py [--quick]
 """

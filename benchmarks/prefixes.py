@@ -2,7 +2,7 @@
 
     python benchmarks/prefixes.py [SET ...]
 
-A quarter of the rows, at most 5000, are tested. Prints a line for each set; docs/defaults.md quotes them.
+A quarter of the rows, at most 5000, are tested. Prints a line for each set; docs/benchmarks/defaults.md quotes them.
 """
 
 from __future__ import annotations

@@ -340,10 +340,10 @@ def measure(part: str, results: dict[str, Any], again: list[str]) -> None:
 HEADER = """# What each rule of the defaults is worth
 
 `scripts/bench rules` switches one rule off at a time; what each of them does is in the pages on
-[encodings](../encodings.md) and [defaults](../defaults.md). A figure is the accuracy with the rule less that without:
+[encodings](../encodings.md) and [defaults](defaults.md). A figure is the accuracy with the rule less that without:
 the mean over the sets and its standard error; in brackets, in how many sets the rule makes a difference. One seed.
 
-- **Tables**: the 59 of [defaults](../defaults.md), at most 4000 rows, 3 of 10 folds.
+- **Tables**: the 59 of [defaults](defaults.md), at most 4000 rows, 3 of 10 folds.
 - **Drawn**: circles, moons, blobs, Gaussian quantiles, iris, breast cancer, eight sets of `make_classification`, three
   of round clusters, two in which no column is informative alone; 3 of 10 folds.
 - **Large**: eeg_eye_state, mc1, house_16h, 2dplanes and fried with all rows, one of 10 folds; MNIST and Fashion-MNIST

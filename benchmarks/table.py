@@ -1,4 +1,4 @@
-"""Write the tables of README.md and docs/peers.md, and their picture, from what benchmarks/results holds.
+"""Write the tables of README.md and docs/benchmarks/peers.md, and their picture, from what benchmarks/results holds.
 
 A table stands between two comments, the first of which names it: everything between them is replaced.
 
@@ -17,7 +17,7 @@ from peers import tables
 
 PROJECT = Path(__file__).resolve().parents[1]
 RESULTS = PROJECT / "benchmarks" / "results"
-PAGES = (PROJECT / "README.md", PROJECT / "docs" / "peers.md")
+PAGES = (PROJECT / "README.md", PROJECT / "docs" / "benchmarks" / "peers.md")
 BLOCK = re.compile(r"(<!-- scripts/bench table: ([^>]*?) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 NOT_MEASURED = "Not measured yet: `scripts/bench peers` does it."
 # by name: the file of results, the path of keys in it, and what makes text of what is there

@@ -236,7 +236,7 @@ def test_forgetting_a_sixth_of_mnist_is_never_having_learned_it(data_folder):
 
 
 def test_folds_by_subtraction_are_those_of_a_search(some):
-    """The recipe of docs/pairs.md: counts less those of a fold have never learned it, so nothing is learned again."""
+    """The recipe of docs/ridge.md: counts less those of a fold have never learned it, so nothing is learned again."""
     X, y = some
     folds, alphas = KFold(3, shuffle=True, random_state=0), [0.03, 0.3, 3.0]
     whole = small(n_components=200, encoding=Encoding("center").fit(X)).fit(X, y)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-# Chosen by measurement, see docs/defaults.md.
+# Chosen by measurement, see docs/benchmarks/defaults.md.
 AUTO_COMPONENTS = 32768
 AUTO_CONNECTIONS = 64
 TEXT_CONNECTIONS, TEXT_WINNERS = 6, 256  # few of the many features of a row are there, and each is to be told apart

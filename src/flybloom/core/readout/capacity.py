@@ -15,7 +15,7 @@ from flybloom.core.counts.by_class import ClassCounts
 
 MOST_COMPONENTS, MOST_CLASSES = 2048, 32  # that are looked at
 LEAST_ROWS = 1000  # of which it can be told
-FULL, ALIKE_IF_FULL, SAME = 0.95, 0.75, 0.99  # from where on there is trouble, by measurement: docs/defaults.md
+FULL, ALIKE_IF_FULL, SAME = 0.95, 0.75, 0.99  # measured: docs/benchmarks/defaults.md
 
 
 class Fullness(NamedTuple):

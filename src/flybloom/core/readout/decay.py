@@ -14,7 +14,7 @@ from flybloom._internal.typing import Array
 from flybloom.core.counts.by_class import ClassCounts
 
 AUTO = "auto"
-MOST = 0.6  # where counts are small; this and the next two were chosen by measurement, see docs/defaults.md
+MOST = 0.6  # where counts are small; this and the next two were chosen by measurement, see docs/benchmarks/defaults.md
 START = 32  # steps up where counts have a mean of 1: 2 ** 4 = 16
 POWER = 11  # eighths: the power of the mean
 LEAST_STEP = 37  # up to which the decay is the most there is

@@ -25,7 +25,7 @@ from flybloom.core.readout.linear import (
 )
 from flybloom.core.readout.weight_table import MAX_KEPT, UNIT, WeightTable, coarse, step_bits, table_by_class
 
-MANY_CLASSES = 32  # from here on lists are faster, as measured where 2 % of the counts are not zero: docs/growth.md
+MANY_CLASSES = 32  # lists are faster from here on: docs/benchmarks/growth.md
 MAX_LISTED = 1 / 8  # share of counts that are not zero: bounds the memory of the lists
 WORTH_LISTING = 2  # how often each component must be looked up, on average, to pay for making its list
 SAMPLED = 64  # every how many components one is looked at to estimate that share

@@ -63,7 +63,7 @@ class Ridge(NamedTuple):
         return without_own(self.read_out().scores(winners), truth, leverage * weights)
 
     def class_similarity(self, counts: PairsByClass) -> Array:
-        """Return the cosine between classes in their mean scores; see docs/pairs.md.
+        """Return the cosine between classes in their mean scores; see docs/ridge.md.
 
         The mean score of the rows of class i for class j is ``n_j / n + b_i' w_j / n_i``. Over ``n_j / n`` it is
         symmetric and, because ``b_i' w_j = b_i' (A + alpha I)^-1 b_j``, an inner product.
