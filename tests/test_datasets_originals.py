@@ -217,7 +217,7 @@ def test_cifar_is_found_by_name_and_must_be_whole(tmp_path):
 
 
 def test_examples_of_the_documentation_name_real_files():
-    """The folder layout in docs/data.md is the one that is read."""
-    text = (Path(__file__).parents[1] / "docs" / "data.md").read_text()
+    """The folder layout in docs/datasets.md is the one that is read."""
+    text = (Path(__file__).parents[1] / "docs" / "datasets.md").read_text()
     for file in (*CIFAR10.train[:1], *CIFAR10.test, *CIFAR100.train, *CIFAR100.test, CIFAR10.folder, CIFAR100.folder):
         assert file in text

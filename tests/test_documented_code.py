@@ -92,7 +92,7 @@ def test_every_block_of_python_runs(page, names, scheduler, tmp_path, monkeypatc
     mpl.use("agg")
     rides = write_files(tmp_path, page.read_text(encoding="utf-8"))
     names["model"].save("small.fly")
-    if page.name == "streams.md":
+    if page.name in {"streams.md", "large-data.md"}:
         names |= {"X": rides.drop(columns="paid_by"), "y": rides["paid_by"]}
     runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
     for line, block in blocks_of(page):

@@ -1,7 +1,7 @@
 """Data to try classifiers on: Digits, a folder of files, OpenML, and the paper's synthetic rows.
 
 `load` reads a data set by name, from scikit-learn or a folder; `group_names` tells which belong to the paper's groups.
-Nothing here touches the network but the functions with ``openml`` in their names. See docs/data.md.
+Nothing here touches the network but the functions with ``openml`` in their names. See docs/datasets.md.
 """
 
 from flybloom.paper.datasets.dataset import Dataset, Sizes

@@ -45,7 +45,7 @@ def data_folder(folder: str | os.PathLike[str] | None = None) -> Path:
     path = chosen_folder(folder)
     if not path.is_dir():
         said_by = f"the environment variable {VARIABLE}" if folder is None else "the 'folder' parameter"
-        msg = f"There is no folder {path}, which {said_by} names. Expected one with data sets; see docs/data.md."
+        msg = f"There is no folder {path}, which {said_by} names. Expected one with data sets; see docs/datasets.md."
         raise SourceError(msg)
     return path
 
@@ -161,7 +161,7 @@ def _folder_with(name: str, folder: str | os.PathLike[str] | None) -> Path:
     """Return the folder, which must hold a data set of that name."""
     here = data_folder(folder)
     if name not in (known := names(here)):
-        msg = f"There is no data set {name!r} in {here}. It holds {', '.join(known)}. docs/data.md says what is read."
+        msg = f"There is no data set {name!r} in {here}. It holds {', '.join(known)}. docs/datasets.md says what is read."
         raise SourceError(msg)
     return here
 
