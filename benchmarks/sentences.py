@@ -19,7 +19,9 @@ PROJECT = Path(__file__).resolve().parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "docs/benchmarks/*.md")
 GENERATED = {"commands.md"}
 MARKUP = re.compile(r"```.*?```|:::.*?:::|<!--.*?-->|\$\$.*?\$\$|!\[[^]]*\]\([^)]*\)", re.DOTALL)
-SECTION = re.compile(r"^(Parameters|Attributes|Returns|Raises|Notes|References|Methods|Yields|Warns)\n-+$", re.MULTILINE)
+SECTION = re.compile(
+    r"^(Parameters|Attributes|Returns|Raises|Notes|References|Methods|Yields|Warns)\n-+$", re.MULTILINE
+)
 END = re.compile(r"(?<=[.:?!])\s+(?=[A-Z`*\[(])")
 SHORTEST = 5  # words; shorter pieces are labels rather than sentences
 
@@ -55,7 +57,9 @@ def sentences() -> list[tuple[str, str]]:
     pages = [path for pattern in PAGES for path in sorted(PROJECT.glob(pattern)) if path.name not in GENERATED]
     sources = [(page, paragraphs_of_page(page.read_text(encoding="utf-8"))) for page in pages]
     modules = sorted((PROJECT / "src").rglob("*.py"))
-    sources += [(path, (part for text in docstrings_of(path) for part in paragraphs_of_docstring(text))) for path in modules]
+    sources += [
+        (path, (part for text in docstrings_of(path) for part in paragraphs_of_docstring(text))) for path in modules
+    ]
     for path, paragraphs in sources:
         for paragraph in paragraphs:
             for sentence in END.split(" ".join(paragraph.split())):

@@ -161,7 +161,7 @@ def _folder_with(name: str, folder: str | os.PathLike[str] | None) -> Path:
     """Return the folder, which must hold a data set of that name."""
     here = data_folder(folder)
     if name not in (known := names(here)):
-        msg = f"There is no data set {name!r} in {here}. It holds {', '.join(known)}. docs/datasets.md says what is read."
+        msg = f"There is no data set {name!r} in {here}. It holds {', '.join(known)}. See docs/datasets.md."
         raise SourceError(msg)
     return here
 

@@ -20,7 +20,7 @@ from flybloom.paper.datasets.folder import chosen_folder
 from flybloom.paper.datasets.groups import fits, limits
 from flybloom.paper.datasets.npz import encoded
 
-OFFLINE = "Without a network, put NPZ files with X and y into a folder and pass it or set FLYBLOOM_DATA (docs/datasets.md)."
+OFFLINE = "Without a network, pass a folder of NPZ files with X and y, or set FLYBLOOM_DATA (docs/datasets.md)."
 
 
 class Listed(NamedTuple):
