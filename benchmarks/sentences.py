@@ -1,4 +1,4 @@
-"""Draw sentences of the documentation at random, to be read by a person: would a scikit-learn maintainer write this?
+"""Draw sentences of the documentation at random, so that a person can judge their wording.
 
     python benchmarks/sentences.py                     # 200 sentences of the pages and docstrings, numbered
     python benchmarks/sentences.py --seed 2 --number 50
@@ -35,7 +35,7 @@ def paragraphs_of_page(text: str) -> Iterator[str]:
 
 def paragraphs_of_docstring(text: str) -> Iterator[str]:
     """Yield the paragraphs of a docstring, without examples and without the line that names a parameter."""
-    for part in re.split(r"\n\s*\n", SECTION.sub("\n", text.split("\nExamples\n")[0])):
+    for part in re.split(r"\n\s*\n", SECTION.sub("\n", text.partition("\nExamples\n")[0])):
         lines = [line for line in part.splitlines() if not re.match(r"\s*(>>>|\.\.\.|\.\. |-+$)", line)]
         for item in re.split(r"\n(?=\S+.* : )|\n(?=[a-z_]+\n)", "\n".join(lines)):
             head, _, rest = item.partition("\n")
@@ -61,10 +61,8 @@ def sentences() -> list[tuple[str, str]]:
         (path, (part for text in docstrings_of(path) for part in paragraphs_of_docstring(text))) for path in modules
     ]
     for path, paragraphs in sources:
-        for paragraph in paragraphs:
-            for sentence in END.split(" ".join(paragraph.split())):
-                if len(sentence.split()) >= SHORTEST:
-                    found.append((str(path.relative_to(PROJECT)), sentence))
+        parts = [part for paragraph in paragraphs for part in END.split(" ".join(paragraph.split()))]
+        found += [(str(path.relative_to(PROJECT)), part) for part in parts if len(part.split()) >= SHORTEST]
     return found
 
 
