@@ -1,8 +1,8 @@
-"""Where displays draw: matplotlib, imported when first needed."""
+"""What displays have in common, and where they draw: matplotlib, imported when first needed."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from flybloom.exceptions import require_extra
 
@@ -19,6 +19,38 @@ def axes_for(owner: str, ax: Any) -> Any:
     """Return the axes given, or new ones."""
     pyplot = require_pyplot(owner)
     return ax if ax is not None else pyplot.subplots(layout="constrained")[1]
+
+
+class Display:
+    """What is drawn on axes of its own, once it is known what."""
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, ax: Any = None, **options: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+        **options : dict
+            Passed on to the function of matplotlib that draws: `plot` or `errorbar` of curves, `hist` of bars, `imshow`
+            of colours.
+
+        Returns
+        -------
+        display
+            The display itself.
+        """
+        self.ax_ = axes_for(type(self).__name__, ax)
+        self.figure_ = self.ax_.figure
+        self._draw(self.ax_, options)
+        return self
+
+    def _draw(self, ax: Any, options: dict[str, Any]) -> None:
+        """Draw on axes."""
+        raise NotImplementedError
 
 
 def grid_of_axes(owner: str, n: int, ax: Any, n_columns: int = 5, size: tuple[float, float] = (1.8, 2.0)) -> list[Any]:

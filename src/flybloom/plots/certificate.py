@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from flybloom.plots._axes import axes_for, plain
+from flybloom.plots._axes import Display, plain
 
 NORMS = {"linf": "every feature may move by", "l2": "l2 distance", "l1": "l1 distance"}
 
 
-class CertificateDisplay:
+class CertificateDisplay(Display):
     """The share of rows whose label no change within a radius can turn, against the radius.
 
     It is recommended to use `from_estimator` to create one.
@@ -50,8 +50,6 @@ class CertificateDisplay:
     True
     """
 
-    ax_: Any
-    figure_: Any
     line_: Any
 
     def __init__(self, radius: Any, *, is_right: Any = None, norm: str = "linf", name: str | None = None) -> None:
@@ -108,36 +106,20 @@ class CertificateDisplay:
         """
         return float(np.mean(self._reach() >= radius))
 
-    def plot(self, *, ax: Any = None, **line_options: Any) -> CertificateDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **line_options : dict
-            Passed on to matplotlib's `plot`.
-
-        Returns
-        -------
-        CertificateDisplay
-            The display itself.
-        """
-        self.ax_ = ax = axes_for("CertificateDisplay", ax)
-        self.figure_ = ax.figure
+    def _draw(self, ax: Any, options: dict[str, Any]) -> None:
+        """Draw on axes."""
         reach = self._reach()
         ends = np.unique(reach[np.isfinite(reach) & (reach >= 0)])
         radii = np.concatenate([[0.0], ends])
         shares = [self.share(0.0), *(float(np.mean(reach > end)) for end in ends)]
         label = None if self.name is None else plain(self.name)
-        options = {"drawstyle": "steps-post", "label": label, **line_options}
+        options = {"drawstyle": "steps-post", "label": label, **options}
         self.line_ = ax.plot(radii, shares, **options)[0]
         what = "labels that are proven to hold" if self.is_right is None else "rows that are right and certified"
         ax.set(xlabel=NORMS[self.norm], ylabel=f"share of {what}")
         ax.set_ylim(bottom=0)
         if label is not None:
             ax.legend()
-        return self
 
     def _reach(self) -> np.ndarray[Any, Any]:
         """Return up to which radius each row counts; one that is wrong counts at none."""

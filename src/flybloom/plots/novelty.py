@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from flybloom.plots._axes import axes_for, plain
+from flybloom.plots._axes import Display, plain
 
 N_BINS = 40
 
 
-class NoveltyDisplay:
+class NoveltyDisplay(Display):
     """Histogram of how novel rows are, by group, with the threshold of a detector.
 
     It is recommended to use `from_estimator` to create one.
@@ -52,14 +52,18 @@ class NoveltyDisplay:
     [False, True]
     """
 
-    ax_: Any
-    figure_: Any
     bars_: dict[Any, Any]
     line_: Any
 
     def __init__(
         self, novelty: Any, *, threshold: float | None = None, groups: Any = None, novelty_name: str = "novelty"
     ) -> None:
+        if groups is not None and len(groups) != len(novelty):
+            msg = (
+                f"The 'groups' parameter of NoveltyDisplay must have an entry for each of {len(novelty)} rows. "
+                f"Got {len(groups)} instead."
+            )
+            raise ValueError(msg)
         self.novelty = novelty
         self.threshold = threshold
         self.groups = groups
@@ -103,33 +107,12 @@ class NoveltyDisplay:
                 threshold = -estimator.offset_
         return cls(novelty, threshold=threshold, groups=groups, novelty_name=name).plot(ax=ax, **bar_options)
 
-    def plot(self, *, ax: Any = None, **bar_options: Any) -> NoveltyDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **bar_options : dict
-            Passed on to matplotlib's `hist`.
-
-        Returns
-        -------
-        NoveltyDisplay
-            The display itself.
-        """
+    def _draw(self, ax: Any, options: dict[str, Any]) -> None:
+        """Draw on axes."""
         novelty = np.asarray(self.novelty)
         groups = np.zeros(len(novelty)) if self.groups is None else np.asarray(self.groups)
-        if len(groups) != len(novelty):
-            msg = (
-                f"The 'groups' parameter of NoveltyDisplay must have an entry for each of {len(novelty)} rows. "
-                f"Got {len(groups)} instead."
-            )
-            raise ValueError(msg)
-        self.ax_ = ax = axes_for("NoveltyDisplay", ax)
-        self.figure_ = ax.figure
         names = np.unique(groups).tolist()
-        options = {"bins": np.histogram_bin_edges(novelty, N_BINS), "alpha": 0.6, **bar_options}
+        options = {"bins": np.histogram_bin_edges(novelty, N_BINS), "alpha": 0.6, **options}
         self.bars_ = {
             name: ax.hist(novelty[groups == name], label=plain(name) if len(names) > 1 else None, **options)[2]
             for name in names
@@ -140,4 +123,3 @@ class NoveltyDisplay:
         ax.set(xlabel=plain(self.novelty_name), ylabel="rows")
         if ax.get_legend_handles_labels()[1]:
             ax.legend()
-        return self

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from flybloom.plots._axes import axes_for, plain
+from flybloom.plots._axes import Display, plain
 
 
-class PrivacyDisplay:
+class PrivacyDisplay(Display):
     """Accuracy of private releases against epsilon, with its spread over draws of noise.
 
     It is recommended to use `from_estimator` to create one.
@@ -50,8 +50,6 @@ class PrivacyDisplay:
     ['0.5', '1', '2']
     """
 
-    ax_: Any
-    figure_: Any
     errorbar_: Any
     line_: Any
 
@@ -64,6 +62,12 @@ class PrivacyDisplay:
         name: str = "released",
         score_name: str = "accuracy",
     ) -> None:
+        if len(np.shape(scores)) != 2 or len(scores) != len(epsilons):  # noqa: PLR2004
+            msg = (
+                f"The 'scores' parameter of PrivacyDisplay must have a row for each of {len(epsilons)} epsilons. "
+                f"Got an array of shape {np.shape(scores)} instead."
+            )
+            raise ValueError(msg)
         self.epsilons = epsilons
         self.scores = scores
         self.baseline = baseline
@@ -121,31 +125,10 @@ class PrivacyDisplay:
         ]
         return cls(epsilons, scores, baseline=estimator.score(X, y), name=name).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None, **line_options: Any) -> PrivacyDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **line_options : dict
-            Passed on to matplotlib's `errorbar`.
-
-        Returns
-        -------
-        PrivacyDisplay
-            The display itself.
-        """
+    def _draw(self, ax: Any, options: dict[str, Any]) -> None:
+        """Draw on axes."""
         epsilons, scores = np.asarray(self.epsilons, dtype=np.float64), np.asarray(self.scores, dtype=np.float64)
-        if scores.ndim != 2 or len(scores) != len(epsilons):  # noqa: PLR2004
-            msg = (
-                f"The 'scores' parameter of PrivacyDisplay must have a row for each of {len(epsilons)} epsilons. "
-                f"Got an array of shape {scores.shape} instead."
-            )
-            raise ValueError(msg)
-        self.ax_ = ax = axes_for("PrivacyDisplay", ax)
-        self.figure_ = ax.figure
-        options = {"marker": "o", "capsize": 3, "label": plain(self.name), **line_options}
+        options = {"marker": "o", "capsize": 3, "label": plain(self.name), **options}
         self.errorbar_ = ax.errorbar(epsilons, scores.mean(axis=1), scores.std(axis=1), **options)
         self.line_ = None
         if self.baseline is not None:
@@ -154,4 +137,3 @@ class PrivacyDisplay:
         ax.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
         ax.minorticks_off()
         ax.legend()
-        return self

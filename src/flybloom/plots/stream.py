@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from flybloom.evaluate import StreamScores
-from flybloom.plots._axes import axes_for, plain
+from flybloom.plots._axes import Display, plain
 
 
-class StreamDisplay:
+class StreamDisplay(Display):
     """Rolling accuracies of models along a stream, beside those of two baselines that need no features.
 
     Parameters
@@ -38,8 +38,6 @@ class StreamDisplay:
     3
     """
 
-    ax_: Any
-    figure_: Any
     lines_: list[Any]
 
     def __init__(self, scores: dict[str, StreamScores]) -> None:
@@ -67,26 +65,12 @@ class StreamDisplay:
         """
         return cls(scores if isinstance(scores, dict) else {"model": scores}).plot(ax=ax, **line_options)
 
-    def plot(self, *, ax: Any = None, **line_options: Any) -> StreamDisplay:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure if None.
-        **line_options : dict
-            Passed on to matplotlib's `plot` for the lines of models.
-
-        Returns
-        -------
-        StreamDisplay
-            The display itself.
-        """
+    def _draw(self, ax: Any, options: dict[str, Any]) -> None:
+        """Draw on axes."""
         if not self.scores:
             msg = "StreamDisplay needs the scores of at least one model. Got none instead. Call test_then_train first."
             raise ValueError(msg)
-        ax = axes_for("StreamDisplay", ax)
-        options = {"linewidth": 1.2, **line_options}
+        options = {"linewidth": 1.2, **options}
         self.lines_ = [
             ax.plot(one.rows, one.rolling_accuracy, label=f"{plain(name)}, {one.accuracy:.3f}", **options)[0]
             for name, one in self.scores.items()
@@ -100,5 +84,3 @@ class StreamDisplay:
             self.lines_ += ax.plot(first.rows, curve, color="0.5", linewidth=1, linestyle=dashes, label=label)
         ax.set(xlabel="rows", ylabel="rolling accuracy")
         ax.legend()
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from flybloom._internal.typing import Array
 from flybloom.estimators.tuning.grids import NAMES
-from flybloom.plots._axes import axes_for, plain
+from flybloom.plots._axes import Display, plain
 
 
-class TuningDisplay:
+class TuningDisplay(Display):
     """Heat map of the scores of a search over two of its parameters.
 
     For each pair of values the best score over all other parameters is shown, and the best of all is marked.
@@ -55,8 +55,6 @@ class TuningDisplay:
     (2, 2)
     """
 
-    ax_: Any
-    figure_: Any
     im_: Any
     text_: Array
 
@@ -154,24 +152,9 @@ class TuningDisplay:
         display = cls(scores, x_values=x_values, y_values=y_values, x=x, y=y, score_name=score_name)
         return display.plot(ax=ax, **image_options)
 
-    def plot(self, ax: Any = None, **image_options: Any) -> TuningDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; a new figure if None.
-        **image_options : dict
-            Passed on to matplotlib's `imshow`.
-
-        Returns
-        -------
-        TuningDisplay
-            The display itself.
-        """
-        self.ax_ = ax = axes_for("TuningDisplay", ax)
-        self.figure_ = ax.figure
-        self.im_ = ax.imshow(self.scores, **{"origin": "lower", "aspect": "auto", **image_options})
+    def _draw(self, ax: Any, options: dict[str, Any]) -> None:
+        """Draw on axes."""
+        self.im_ = ax.imshow(self.scores, **{"origin": "lower", "aspect": "auto", **options})
         self.figure_.colorbar(self.im_, ax=ax, label=f"best mean {plain(self.score_name)}")
         ax.set(xlabel=self.x, ylabel=self.y)
         ax.set_xticks(range(len(self.x_values)), [plain(value) for value in self.x_values])
@@ -190,7 +173,6 @@ class TuningDisplay:
                     color="black" if is_light else "white",
                     fontweight="bold" if cell == best else "normal",
                 )
-        return self
 
 
 def _order(value: Any) -> tuple[bool, Any]:
