@@ -4,6 +4,6 @@ Each file is the twin of a compiled one. They are for the first few rows of a pr
 kernel is compiled, and for machines that have no numba at all; `_choice.py` chooses.
 """
 
-from flybloom.core._kernels._plain import connections, content_hash, encode, fill, linear, score, winners
+from flybloom.core._kernels._plain import connections, content_hash, encode, fill, leverage, linear, score, winners
 
-__all__ = ["connections", "content_hash", "encode", "fill", "linear", "score", "winners"]
+__all__ = ["connections", "content_hash", "encode", "fill", "leverage", "linear", "score", "winners"]
