@@ -27,7 +27,8 @@ LEAST_UNIT = 1e-3  # of the mean eigenvalue, for data without any variance
 MAX_DOUBLE = 1024  # components up to which factors are in double precision
 TOLERANCE = 1e-11  # of the residual of the weights, relative to what they are solved for
 MAX_STEPS = 40  # of conjugate gradients to get there
-TILE = 512  # rows that are scored together, or mirrored
+ROWS_AT_ONCE = 512  # that are scored together
+TILE = 128  # rows and columns that are mirrored in the cache
 
 Solvable = PairsByClass | PairsByTarget
 
@@ -100,12 +101,10 @@ def solve(counts: Solvable, alpha: float | str, before: Ridge | None = None) -> 
         if weights is not None:
             return _finished(system, weights, alpha, (), before.factor)
     gcv: tuple[tuple[float, float], ...] = ()
+    matrix = system.matrix(system.dtype)
     if isinstance(alpha, str):
-        matrix = system.full(system.dtype)
         alpha, criterion = choose_alpha(matrix, system.targets(), system.n_rows, system.unit)
         gcv = tuple(zip(ALPHAS, criterion.tolist(), strict=True))
-    else:
-        matrix = system.left.astype(system.dtype)
     factor = weights = None
     with suppress(linalg.LinAlgError):  # too small a penalty for single precision
         factor = _factor(matrix.T, alpha * system.unit)
@@ -119,13 +118,13 @@ def solve(counts: Solvable, alpha: float | str, before: Ridge | None = None) -> 
 def _leverage(factor: Array, mean: Array, winners: Winners) -> Array:
     """Return ``(h - mu)' (A + alpha I)^-1 (h - mu)`` of the hashes of rows."""
     leverage = np.empty(len(winners))
-    for begin in range(0, len(winners), TILE):
-        some = winners[begin : begin + TILE].astype(np.int64)
+    for begin in range(0, len(winners), ROWS_AT_ONCE):
+        some = winners[begin : begin + ROWS_AT_ONCE].astype(np.int64)
         rows = np.zeros((len(some), mean.size), factor.dtype)
         np.put_along_axis(rows, some, 1.0, axis=1)
         rows -= mean.astype(rows.dtype)
         solved = linalg.solve_triangular(factor, rows.T, trans="T", overwrite_b=True, check_finite=False)
-        leverage[begin : begin + TILE] = np.einsum("ij,ij->j", solved, solved)
+        leverage[begin : begin + ROWS_AT_ONCE] = np.einsum("ij,ij->j", solved, solved)
     return leverage
 
 
@@ -152,12 +151,12 @@ class System:
         unit = counts.unit
         self.n_rows = float(unit.rows(counts.n_rows))
         sums, self.totals, self._spreads, self._are_classes = counts.right_side()
-        self.left = unit.rows(counts.square())  # the lower half in C's order, which is the upper in Fortran's
-        self.mean = np.diag(self.left) / self.n_rows
-        step = max(1, 2**22 // self.mean.size)
-        for begin in range(0, self.mean.size, step):
-            rows = slice(begin, begin + step)
-            self.left[rows] -= np.outer(self.n_rows * self.mean[rows], self.mean)
+        self.mean = unit.rows(counts.won) / self.n_rows
+        self.left = np.zeros((self.mean.size, self.mean.size))  # the lower half in C's order, the upper in Fortran's
+        for u in range(self.mean.size):
+            row = self.left[u, : u + 1]
+            row[:] = unit.rows(counts.triangle[u * (u + 1) // 2 : (u + 1) * (u + 2) // 2])
+            row -= (self.n_rows * self.mean[u]) * self.mean[: u + 1]
         self.right: Array = sums - np.outer(self.mean, self.totals)
         trace = float(np.trace(self.left))
         self.unit = max(trace / self.mean.size, LEAST_UNIT)
@@ -169,20 +168,21 @@ class System:
             return mixed_targets(self.right, self.totals, self.n_rows)
         return Targets(self.right[:, :MAX_TARGETS], float(self._spreads[:MAX_TARGETS].sum()))
 
-    def full(self, dtype: Any) -> Array:
+    def matrix(self, dtype: Any) -> Array:
         """Return A, both halves of it."""
         matrix = np.empty(self.left.shape, dtype)
-        for begin in range(0, len(matrix), TILE):
-            tile, before = slice(begin, begin + TILE), slice(begin)
-            matrix[tile, before] = self.left[tile, before]
-            matrix[before, tile] = matrix[tile, before].T
-            corner = np.tril(self.left[tile, tile])
-            matrix[tile, tile] = corner + np.tril(corner, -1).T
+        tiles = [slice(begin, begin + TILE) for begin in range(0, len(matrix), TILE)]
+        for i, rows in enumerate(tiles):
+            for columns in tiles[:i]:
+                matrix[rows, columns] = self.left[rows, columns]
+                matrix[columns, rows] = matrix[rows, columns].T
+            corner = np.tril(self.left[rows, rows])
+            matrix[rows, rows] = corner + np.tril(corner, -1).T
         return matrix
 
     def factor(self, alpha: float, dtype: Any) -> Array:
         """Return the upper Cholesky factor of A + alpha I."""
-        return _factor(self.left.T.astype(dtype, order="F"), alpha * self.unit)
+        return _factor(self.matrix(dtype).T, alpha * self.unit)
 
     def times(self, weights: Array, alpha: float) -> Array:
         """Return (A + alpha I) times weights."""
