@@ -59,8 +59,7 @@ def fit(model: Model, X: Any, y: Any = None, sample_weight: Any = None, *, progr
         The labels, cut into blocks as X is; or the name of the column of the dataframe X that holds them, which is then
         no feature. None for a model that needs no labels.
     sample_weight : Dask array or series of shape (n_samples,), array-like, or str, default=None
-        The weights, or the name of the column of X that holds them. Whole numbers; a row of weight 3 counts as three
-        copies.
+        The weights, or the name of the column of X that holds them. Integers; a row of weight 3 counts as three copies.
     progress : bool, default=False
         Whether to show Dask's progress bar on stderr.
 
@@ -108,8 +107,7 @@ def partial_fit(
     classes : array-like of shape (n_classes,), default=None
         Labels to expect; never needed.
     sample_weight : Dask array or series of shape (n_samples,), array-like, or str, default=None
-        The weights, or the name of the column of X that holds them. Whole numbers; a row of weight 3 counts as three
-        copies.
+        The weights, or the name of the column of X that holds them. Integers; a row of weight 3 counts as three copies.
     progress : bool, default=False
         Whether to show Dask's progress bar on stderr.
 

@@ -1,1 +1,1 @@
-"""What users hold: thin shells around an encoder, a hasher, counts and their read-outs."""
+"""Public estimators: thin shells around an encoder, a hasher, counts and read-outs."""

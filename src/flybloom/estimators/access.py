@@ -1,4 +1,4 @@
-"""What the rest of the library does with estimators and users are not offered: to read and replace what was learned."""
+"""Internal access of the library to the learned state of estimators."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Estimator = TypeVar("Estimator")
 
 
 def reading_learned(estimator: Any) -> AbstractContextManager[Model]:
-    """Give what was learned, as one value that stays as it is until the end of the with block."""
+    """Yield a snapshot of the learned state."""
     reading: AbstractContextManager[Model] = estimator._reading_learned()
     return reading
 
 
 def with_learned(estimator: Estimator, learned: Model) -> Estimator:
-    """Let an estimator hold what was learned elsewhere, and return it."""
+    """Set the learned state of an estimator, and return it."""
     estimator._with_learned(learned)  # type: ignore[attr-defined]
     return estimator
 
 
 def learning(estimator: Any, *, anew: bool = False) -> AbstractContextManager[Learning]:
-    """Learn from rows that come in parts; the estimator takes all of it over at the end of the with block."""
+    """Learn from blocks; the estimator is updated once, at the end of the with block."""
     session: AbstractContextManager[Learning] = estimator._learning(anew=anew)
     return session
 
@@ -40,40 +40,40 @@ def learn_rows(estimator: Any, X: Any, y: Any = None, sample_weight: Any = None,
 
 
 def check_block(estimator: Any, learned: Model, X: Any, y: Any, sample_weight: Any = None) -> Block:
-    """Return rows that are hashed as those before, checked."""
+    """Return validated rows for a fixed hash."""
     block: Block = estimator._check_block(learned, X, y, sample_weight)
     return block
 
 
 def scoring(estimator: Any, X: Any) -> AbstractContextManager[tuple[Features, Model]]:
-    """Give rows that are to be scored, checked, and what was learned, until the end of the with block."""
+    """Yield validated rows and a snapshot of the learned state."""
     scored: AbstractContextManager[tuple[Features, Model]] = estimator._scoring(X)
     return scored
 
 
 def exchange(estimator: Any, came: Won, went: Won) -> None:
-    """Count rows whose winners are known and take away others, both or neither."""
+    """Add and subtract rows with known winners, atomically."""
     estimator._exchange(came, went)
 
 
 def exchange_at_once(estimator: Any, came: Won, went: Won, bounds: Array) -> bool:
-    """Do the same by one call of a kernel, and move the bounds of kept rows with it; return whether it was done."""
+    """Do the same in one kernel call that also moves the bounds of kept rows; return whether it was done."""
     return bool(estimator._exchange_at_once(came, went, bounds))
 
 
 def replace_counts(estimator: Any, counts: Counts) -> None:
-    """Let an estimator hold other counts of rows that are hashed alike."""
+    """Replace the counts of an estimator."""
     estimator._replace_counts(counts)
 
 
 def with_fixed_hash(estimator: Any, learned: Model) -> Model:
-    """Return what was learned, with a hash and a calibration that further rows do not change."""
+    """Return the learned state with fixed hash and calibration."""
     fixed: Model = estimator._with_fixed_hash(learned)
     return fixed
 
 
 def never_released(estimator: Any, learned: Model) -> Model:
-    """Return what was learned with an account that allows no private release."""
+    """Return the learned state with a ledger that refuses private releases."""
     closed: Model = estimator._never_released(learned)
     return closed
 
@@ -85,6 +85,6 @@ def n_rows_learned(estimator: Any) -> float | None:
 
 
 def leaving_out(estimator: Any, X: Any, y: Any) -> AbstractContextManager[Any]:
-    """Give learned rows of a model that is solved for, and what leaves single ones of them out of its equations."""
+    """Yield learned rows and the solver that leaves them out one by one."""
     left_out: AbstractContextManager[Any] = estimator._leaving_out(X, y)
     return left_out

@@ -1,4 +1,4 @@
-"""Windows of several lengths over one stream: the one that has been right most often lately answers."""
+"""Windows of several lengths over one stream; the most accurate one on recent rows predicts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROWS_AT_ONCE = 1024  # that are hashed, and then learned one after the other
 
 
 class _State(NamedTuple):
-    """What is followed: a model of the first rows until it is fixed how rows are hashed, and then the windows."""
+    """State: a model of the first rows until the hash is fixed, then the windows."""
 
     model: FlyBloomClassifier
     rivals: Rivals | None = None
@@ -40,39 +40,38 @@ class _State(NamedTuple):
 
 
 class AdaptiveWindow(StreamFollower):
-    """A classifier that follows a stream with windows of several lengths, and answers with the best of them.
+    """Classifier for streams that chooses between windows of several lengths.
 
-    How long a window should be nobody knows before: a short one follows changes, a long one knows more. So several are
-    kept. Each says what it thinks of every row before the row is learned, and the one that was right most often about
-    the last of them answers; of those that tie, the longest.
+    Short windows follow changes, long ones have more data. Several are kept, each predicts every row before it is
+    learned, and the one with the most correct predictions for the last rows is used; ties go to the longest.
 
-    Each window is exact: it has counted its rows and no others. A row is hashed once for all of them. Rows come one
-    after the other, whatever the size of blocks, so blocks change nothing, neither the windows nor which is chosen.
+    Each window is exact: it counts its rows and no others. A row is hashed once for all windows. Rows are processed one
+    after the other, so the block size changes neither the windows nor the choice.
 
     Parameters
     ----------
     model : FlyBloomClassifier
-        How rows are hashed and scored; clones of it are. It must have no `class_weight`.
+        The classifier to clone, without `class_weight`.
 
     n_rows : sequence of int or None, default=(100, 1000, None)
-        How many rows each window has, up to 2**20; None for all that ever came.
+        Number of rows of each window, up to 2**20; None for all rows.
 
     evaluation_window : int, default=1000
-        By how many rows, the last ones, windows are judged.
+        Number of recent rows by which windows are compared.
 
     Attributes
     ----------
     model_ : FlyBloomClassifier
-        The model of the window that answers now.
+        The model of the window in use.
 
     n_rows_ : int or None
-        How many rows the window has that answers now; None for all.
+        Number of rows of the window in use; None for all rows.
 
     windows_ : dict
         The model of each window, by its number of rows.
 
     classes_ : ndarray of shape (n_classes,)
-        The labels of the window that answers now.
+        The labels of the window in use.
 
     See Also
     --------
@@ -80,8 +79,8 @@ class AdaptiveWindow(StreamFollower):
 
     Notes
     -----
-    How rows are hashed is fixed by the first 400 rows, and stays. Memory has an end: the
-    counts of each window, and ``2 * n_winners_ + 8`` bytes for each row of the longest one that is not of all rows.
+    The hash is fixed by the first 400 rows. Memory is bounded: the counts of each window, and ``2 * n_winners_ + 8``
+    bytes for each row of the longest bounded window.
 
     Examples
     --------
@@ -111,16 +110,16 @@ class AdaptiveWindow(StreamFollower):
 
     @fit_context
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn the rows, one after the other.
+        """Fit from scratch, one row after the other.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows, in the order in which they came.
+            The rows, in order of arrival.
         y : array-like of shape (n_samples,)
             Their labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 counts as three copies.
+            Integers; a row of weight 3 counts as three copies.
 
         Returns
         -------
@@ -139,11 +138,11 @@ class AdaptiveWindow(StreamFollower):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows, in the order in which they came.
+            The rows, in order of arrival.
         y : array-like of shape (n_samples,)
             Their labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 counts as three copies.
+            Integers; a row of weight 3 counts as three copies.
 
         Returns
         -------
@@ -166,24 +165,24 @@ class AdaptiveWindow(StreamFollower):
         return self
 
     def predict_then_learn(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
-        """Return for each row what is predicted before it is learned, and learn it before the next one is predicted.
+        """Predict each row, then learn it, one row after the other.
 
-        The same as `predict` and `partial_fit` of one row after the other, bit for bit, and much faster: rows are
-        hashed once, and many at a time.
+        Equals `predict` and `partial_fit` of single rows, bit for bit, but is much faster because rows are hashed in
+        blocks.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows, in the order in which they came.
+            The rows, in order of arrival.
         y : array-like of shape (n_samples,)
             Their labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 counts as three copies, one of weight 0 is only predicted.
+            Integers; a row of weight 3 counts as three copies, rows of weight 0 are only predicted.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            The labels that were predicted.
+            The predicted labels.
         """
         with self._guard.learning:
             self._fitted()
@@ -203,7 +202,7 @@ class AdaptiveWindow(StreamFollower):
 
     @property
     def n_rows_(self) -> int | None:
-        """How many rows the window has that answers now; None for all."""
+        """Number of rows of the window in use; None for all rows."""
         self._answering("n_rows_")
         with self._looking() as (_, rivals, _):
             return self._lengths()[-1 if rivals is None else rivals.best]
@@ -218,12 +217,12 @@ class AdaptiveWindow(StreamFollower):
             return {n_rows: _model_of(model, rivals, k) for k, n_rows in enumerate(self._lengths())}
 
     def memory_usage(self) -> dict[str, int]:
-        """Return how many bytes of memory the windows take.
+        """Return the memory of the windows in bytes.
 
         Returns
         -------
         dict
-            ``windows``, all that is counted and kept, and ``connections``, which are drawn when rows are first hashed.
+            ``windows``, the counts and kept rows, and ``connections``, which are drawn when rows are first hashed.
         """
         self._answering("memory_usage")
         with self._looking() as (model, rivals, _):
@@ -232,7 +231,7 @@ class AdaptiveWindow(StreamFollower):
             return {"windows": counts, "connections": used["connections"]}
 
     def to_parts(self) -> Parts:
-        """Return what files hold: the model of the longest window, the latest rows, and who was right about them.
+        """Return the state that files store: a model, the latest rows, and which windows predicted them correctly.
 
         Returns
         -------
@@ -254,14 +253,14 @@ class AdaptiveWindow(StreamFollower):
         return Parts(None, {"inside": inside, "latest": facts}, {**arrays, **own, **judged})
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
-        """Hold what a file says, and return the estimator itself; ValueError where none can have that.
+        """Restore the state from a file, and return the estimator; ValueError if it is invalid.
 
         Parameters
         ----------
         hasher : Hasher or None
             Not used: the model inside has its own.
         facts : dict
-            What JSON held.
+            The JSON part of the file.
         arrays : dict of ndarray
             The arrays.
 
@@ -313,7 +312,7 @@ class AdaptiveWindow(StreamFollower):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled or copied: windows of its own."""
+        """Return the state to pickle or copy."""
         with self._guard.learning:
             state = {name: value for name, value in super().__getstate__().items() if name not in {"_guard", "_last"}}
             if "_state" in state:
@@ -322,7 +321,7 @@ class AdaptiveWindow(StreamFollower):
         return state
 
     def _validate_params(self) -> None:
-        """Check what scikit-learn's constraints cannot say."""
+        """Check what scikit-learn's constraints cannot express."""
         super()._validate_params()
         lengths = list(self.n_rows)
         is_right = all(n is None or (isinstance(n, Integral) and 0 < n <= MOST_ROWS) for n in lengths)
@@ -341,22 +340,22 @@ class AdaptiveWindow(StreamFollower):
             raise TypeError(msg)
 
     def _lengths(self) -> list[int | None]:
-        """Return how many rows the windows have, the longest last."""
+        """Return the lengths of the windows, ascending."""
         ends = sorted(int(n) for n in self.n_rows if n is not None)
         return [*ends, None] if None in self.n_rows else [*ends]
 
     def _limits(self) -> list[int]:
-        """Return the same as kernels take it."""
+        """Return the lengths as an array for kernels."""
         return [n or 0 for n in self._lengths()]
 
     @contextmanager
     def _looking(self) -> Iterator[_State]:
-        """Give what is followed, which stays as it is until the end of the block."""
+        """Yield a snapshot of the state."""
         with self._guard.looking:
             yield self._state
 
     def _answers_now(self) -> Any:
-        """Return the model of the window that answers, or None before the first rows."""
+        """Return the model of the window in use, or None before the first rows."""
         if "_state" not in self.__dict__:
             return None
         with self._looking() as (model, rivals, _):
@@ -370,7 +369,7 @@ class AdaptiveWindow(StreamFollower):
             return answering
 
     def _begin(self, model: FlyBloomClassifier, block: Block) -> _State:
-        """Return what is followed from now on, of a model that has just learned all of these rows."""
+        """Return the state after a model has learned these rows."""
         with reading_learned(model) as learned:
             hasher = learned.hasher
             learned.counts.unit.require_whole("compare windows")
@@ -382,7 +381,7 @@ class AdaptiveWindow(StreamFollower):
         return _State(model, rivals)
 
     def _follow(self, X: Any, y: Any, sample_weight: Any) -> Array:
-        """Learn rows one after the other, all or none, and return what was answered before."""
+        """Predict and learn rows one after the other, atomically, and return the predictions."""
         model, rivals, _ = self._state
         assert rivals is not None  # noqa: S101 - asked when the hash is fixed
         with reading_learned(model) as learned:
@@ -403,13 +402,13 @@ class AdaptiveWindow(StreamFollower):
 
 
 def _won(model: FlyBloomClassifier, hasher: Hasher, block: Block, begin: int) -> Won:
-    """Return some rows as counts see them; in the order of `predict`, so that scores have its bits."""
+    """Return winners and labels of rows, in the order of `predict`."""
     some = slice(begin, begin + ROWS_AT_ONCE)
     labels = None if block.labels is None else block.labels[some]
     return Won(hasher.winners(block.rows[some], model.n_jobs), labels, block.weights[some])
 
 
 def _model_of(model: FlyBloomClassifier, rivals: Rivals, window: int) -> FlyBloomClassifier:
-    """Return a model of one window, which stays as it is and cannot be released: rows choose which others it knows."""
+    """Return a copy of the model of one window, which refuses private releases."""
     with reading_learned(model) as learned:
         return with_learned(copy(model), never_released(model, Model(learned.hasher, rivals.counts(window))))

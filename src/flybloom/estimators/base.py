@@ -1,4 +1,4 @@
-"""What every estimator that hashes has in common: parameters, and the attributes that follow from its hasher."""
+"""Base class of all estimators that hash: parameters, and attributes of the hasher."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ _accepted: set[tuple[Any, ...]] = set()
 
 
 def read_only(array: Array) -> Array:
-    """Return a view that cannot be written to: what is learned is shared with copies, and hashes alike for ever."""
+    """Return a read-only view, because the learned state is shared with copies."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def missing_attribute(estimator: object, name: str) -> AttributeError:
-    """Return what is raised where an attribute is asked for that is there only after fit."""
+    """Return the error for an attribute that exists only after fit."""
     return AttributeError(f"{type(estimator).__name__!r} object has no attribute {name!r}")
 
 
 def not_fitted(estimator: object) -> NotFittedError:
-    """Return what is raised where an estimator is used before fit."""
+    """Return the error for an estimator that is used before fit."""
     return NotFittedError(
         f"This {type(estimator).__name__} instance is not fitted yet. "
         "Call 'fit' with appropriate arguments before using it."
@@ -73,7 +73,7 @@ def not_fitted(estimator: object) -> NotFittedError:
 class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
     """A scikit-learn estimator that hashes rows.
 
-    How it hashes is one value, a `Hasher`; the attributes that end in an underscore are read off it.
+    Attributes with a trailing underscore are those of its `Hasher`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = HASH_PARAMETERS
@@ -92,19 +92,19 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
 
     @property
     def _hasher(self) -> Hasher | None:
-        """How rows are hashed; None before fit."""
+        """The hasher; None before fit."""
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the model to a file, which `flybloom.load` reads.
+        """Save the model to a file for `flybloom.load`.
 
-        The file is a safetensors file without any code. It is written at once: a crash leaves the old file or the new
-        one. A `random_state` that is not an int is saved as the seed that was drawn from it.
+        The file is in safetensors format and contains no code. It is written atomically. A `random_state` that is not
+        an int is saved as the seed that was drawn from it.
 
         Parameters
         ----------
         path : str or path-like
-            Where to. A file that is there is replaced.
+            Path of the file. An existing file is replaced.
 
         Examples
         --------
@@ -119,7 +119,7 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
         model_file.save(self, path)
 
     def to_parts(self) -> Parts:
-        """Return what files hold of the estimator.
+        """Return the state that files store.
 
         Returns
         -------
@@ -129,14 +129,14 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """Hold what a file says, and return the estimator itself; ValueError where none can have that.
+        """Restore the state from a file, and return the estimator; ValueError if it is invalid.
 
         Parameters
         ----------
         hasher : Hasher or None
             How rows are hashed.
         facts : dict
-            What JSON held.
+            The JSON part of the file.
         arrays : dict of ndarray
             The arrays that are not the hasher's.
 
@@ -148,7 +148,7 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: parameters, and what files hold, so that pickles name no class but this."""
+        """Return the state to pickle: parameters, and the state that files store."""
         state = super().__getstate__()
         if not self._is_pickled_as_parts:
             return dict(state)
@@ -156,7 +156,7 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
         return own if self._hasher is None else {**own, "_parts": model_file.state_of(self.to_parts())}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over what was pickled."""
+        """Restore the pickled state."""
         super().__setstate__({name: value for name, value in state.items() if name != "_parts"})
         if "_parts" in state:
             self.from_parts(*model_file.parts_of(state["_parts"]))
@@ -167,14 +167,14 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
         return name.endswith("_") or (name.startswith("_") and name != "_sklearn_version")
 
     def __sklearn_tags__(self) -> Any:
-        """Sparse rows are fine as long as nothing is to be centred; missing values always are."""
+        """Accept missing values, and sparse rows if nothing is centred."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._encoding.takes_sparse
         tags.input_tags.allow_nan = True
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
-        """A model is fitted when it knows how to hash."""
+        """An estimator with a hasher is fitted."""
         return self._hasher is not None
 
     @property
@@ -184,7 +184,7 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_names_in_(self) -> Array:
-        """Names of the features, where the rows of fit had names that are strings."""
+        """Names of the features, if X in fit had string column names."""
         names = self._of_hasher("feature_names_in_").encoder.names
         if names is None:
             raise missing_attribute(self, "feature_names_in_")
@@ -217,19 +217,19 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
 
     @property
     def center_(self) -> Array | None:
-        """What is subtracted from each column, or None."""
+        """Centre of each column, or None."""
         step: Standardise | None = self._of_hasher("center_").encoder.step(Standardise)
         return None if step is None else read_only(step.center)
 
     @property
     def scale_(self) -> Array | None:
-        """What each column is divided by, or None."""
+        """Scale of each column, or None."""
         step: Standardise | None = self._of_hasher("scale_").encoder.step(Standardise)
         return None if step is None or step.scale is None else read_only(step.scale)
 
     @property
     def encoder_(self) -> Encoder:
-        """What the hash sees of a row: a fixed function, which other models can take as their `encoding`."""
+        """The fitted encoder, which can be passed as the `encoding` of other models."""
         return self._of_hasher("encoder_").encoder
 
     @property
@@ -244,11 +244,11 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
 
     @property
     def _encoding(self) -> Wanted:
-        """Which steps the encoder is to have."""
+        """The requested encoding."""
         return wanted_encoding(self.encoding, uses_labels=self._uses_labels, for_pairs=self._counts_pairs)
 
     def _validate_params(self) -> None:
-        """Check what scikit-learn's constraints cannot say as well."""
+        """Also check what scikit-learn's constraints cannot express."""
         super()._validate_params()
         name, encoding = type(self).__name__, self.encoding
         if self._encoding.needs_labels and not self._has_labels:
@@ -259,7 +259,7 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
             raise ValueError(msg)
 
     def _of_hasher(self, name: str) -> Hasher:
-        """Return the hasher, for an attribute that it has; like other estimators, one that is not fitted lacks it."""
+        """Return the hasher for an attribute; AttributeError before fit."""
         hasher = self._hasher
         if hasher is None:
             raise missing_attribute(self, name)
@@ -273,7 +273,7 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
         return hasher
 
     def _check_parameters(self) -> None:
-        """Check all parameters as `fit` does; fast where the same ones were checked before."""
+        """Validate all parameters as `fit` does; cached for unchanged parameters."""
         values = tuple(map(self.__dict__.get, self._parameter_constraints))
         key = (type(self), *map(type, values), *values)
         try:

@@ -1,4 +1,4 @@
-"""Certificates: which labels no change of the features within a radius can turn."""
+"""Robustness certificates: labels that no change of the features within a radius can alter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUMS_AT_ONCE = 2**21  # bounds of sums that a thread holds
 
 
 class Certified:
-    """What classifiers that add up weights of winners can promise of their labels.
+    """Mixin with robustness certificates for classifiers with linear read-outs.
 
     A subclass gives its `_frozen_readout` and `scoring`.
     """
@@ -27,28 +27,25 @@ class Certified:
     n_jobs: int | None
 
     def _frozen_readout(self, learned: Model) -> FrozenReadout:
-        """Return the weights of all components, and what else labels and probabilities follow from."""
+        """Return weights, intercepts and temperature as a frozen read-out."""
         raise NotImplementedError
 
     def certify(self, X: Any, radius: float, *, norm: str = "linf") -> Array:
-        """Return which rows keep their label whatever is done to their features within a radius.
+        """Return which rows keep their label under any change of their features within a radius.
 
-        A sum of a component moves by no more than the radius lets the features that it sees. So some components surely
-        win, most surely do not, and the rest may; the label holds if it does so for the worst choice among these. That
-        is a proof, for the sums and scores as they are computed, rounding included. It is cautious: a row that is not
-        certified may hold all the same.
+        The radius bounds the sum of every component. So some components certainly win, most certainly lose, and the
+        rest may win; a label is certified if it holds for the worst choice among these. This is a proof that includes
+        rounding. It is conservative: a row that is not certified may be robust all the same.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows. Missing values stay missing; where the encoding fills them from others, which may move, nothing
-            is certified of a row that has some. Rows of whole numbers that are hashed as they come
-            (``encoding="none"``) stay whole numbers.
+            The rows. Missing values stay missing; if the encoding imputes them, rows with missing values are not
+            certified. Integer rows with ``encoding="none"`` stay integers.
         radius : float
-            How far features may move, in their own units.
+            Radius, in the units of the features.
         norm : {"linf", "l2", "l1"}, default="linf"
-            How that is measured: by the largest change of a feature, the root of the sum of squares of all changes, or
-            the sum of their sizes.
+            Norm of the change.
 
         Returns
         -------
@@ -79,13 +76,12 @@ class Certified:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows, see `certify`.
         norm : {"linf", "l2", "l1"}, default="linf"
-            How distances are measured, see `certify`.
+            Norm of the change, see `certify`.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            `certify` holds at this radius, and at none that is 0.1 % larger; 0 where it holds at none, infinite where
-            it always does.
+            The largest certified radius, to 0.1 %; 0 if there is none, infinite if every radius is certified.
 
         Examples
         --------
@@ -101,7 +97,7 @@ class Certified:
             return self._certified(rows, learned, norm, lambda proof, n: largest_radius(proof, n, first))
 
     def _certified(self, rows: Any, learned: Model, norm: str, ask: Any) -> Array:
-        """Return what `ask` makes of proofs of all rows, which take positions and a radius for each."""
+        """Return the result of `ask` for the proofs of all rows."""
         if norm not in NORMS:
             msg = f"The 'norm' parameter must be one of {NORMS}. Got {norm!r} instead."
             raise ValueError(msg)
@@ -137,7 +133,7 @@ class Certified:
 
 
 def _typical_size(rows: Any) -> float:
-    """Return a power of two about as large as the values are: where to begin to look for a radius."""
+    """Return a power of two of the magnitude of the values, to start the search for a radius."""
     values = rows.data if sparse.issparse(rows) else np.asarray(rows)
     size = float(np.nanmax(np.abs(values.astype(np.float64)), initial=0.0))
     return float(2.0 ** np.ceil(np.log2(size))) if size > 0 else 1.0

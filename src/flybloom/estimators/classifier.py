@@ -1,4 +1,4 @@
-"""The Fly Bloom Filter classifier: one count for each winner and class, and nothing else."""
+"""The Fly Bloom Filter classifier: counts of winners for each class."""
 
 from __future__ import annotations
 
@@ -52,106 +52,103 @@ CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
 
 
 class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[ClassCounts]):
-    """Classifier that learns in one pass, in any order, by counting the winners of a hash.
+    """Fly Bloom Filter classifier, which counts the winners of a hash for each class.
 
-    Each row is hashed (see `FlyHash`); for each class it is counted how often each component won. A new row
-    is novel to a class as far as its winners have rarely won there, and gets the class to which it is least novel. With
+    Each row is hashed (see `FlyHash`), and for each class it counts how often each component won. The novelty of a new
+    row to a class is high if its winners have rarely won there; the predicted class is the least novel one. With
     ``decay=1`` this is FBFC of the paper [1]_, a Bloom filter for each class; below, FBFC*.
 
-    The counts are all that is learned. So learning block by block, in any order, on any number of threads gives the
-    same model as learning all at once, bit for bit. Models can be merged, and rows forgotten, just as exactly.
+    Counts are the only learned state, so any order of rows, blocks and threads gives the same model, bit for bit.
+    Models can be merged and rows forgotten exactly. Use it for streams, text, many classes and small models;
+    `FlyRidgeClassifier` is usually more accurate on tables and images.
 
-    Many threads may score with one model while another learns: each call sees a `partial_fit` whole, or not at all.
+    Many threads may predict while another one learns: each call sees a `partial_fit` completely or not at all.
 
     Parameters
     ----------
     n_components : int, float or "auto", default="auto"
-        How many components there are, m in the paper.
+        Number of components, m in the paper.
 
         - If int, exactly that many.
         - If float, that multiple of the number of features.
-        - If "auto", 32768; 131072 for sparse rows of more than 1024 features, as texts are.
+        - If "auto", 32768; 131072 for sparse rows with more than 1024 features, such as text.
 
     n_connections : int, float or "auto", default="auto"
-        How many features each component sums, s in the paper.
+        Number of features that each component sums, s in the paper.
 
         - If int, exactly that many.
         - If float, that share of the features, at least one.
-        - If "auto", half of the features, at most 64; 3 of such sparse rows.
+        - If "auto", half of the features, at most 64; 3 for such sparse rows.
 
     n_winners : int, float or "auto", default="auto"
-        How many components win in each row, rho in the paper.
+        Number of winning components per row, rho in the paper.
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
-        - If "auto", 128 (384 for such sparse rows), or a quarter of the components where that is less.
+        - If "auto", 128 (384 for such sparse rows), or a quarter of the components if that is less.
 
     decay : float or "auto", default="auto"
-        How fast a filter forgets that a component is new, c in the paper, above 0 and up to 1: a component that won n
-        times in a class has the weight ``(1 - decay)**n`` there. With 1 the filter is binary. It may be changed after
-        fit, without learning again. "auto" follows the counts, so that filters do not saturate as rows come: it is
-        ``16 / mean**1.375`` for the mean of all counts, at most 0.6. ``decay_`` says what it is now.
+        Decay of the filter, c in the paper, above 0 and up to 1: a component that won n times in a class has the weight
+        ``(1 - decay)**n`` there. With 1 the filter is binary. It may be changed after fit. "auto" is ``16 /
+        mean**1.375`` for the mean of all counts, at most 0.6, so that filters do not saturate as rows arrive;
+        ``decay_`` is its current value.
 
     readout : {"auto", "filter", "bayes"}, default="auto"
-        How labels, scores and probabilities are read from the counts. It may be changed after fit.
+        How predictions follow from the counts. It may be changed after fit.
 
-        - If "filter", by the paper's filters: the class to which the row is least novel.
-        - If "bayes", by complement naive Bayes: each winner speaks for a class by the logarithm of its wins over those
-          in other classes. That is better where most components have won in most classes, as with texts.
-        - If "auto", "bayes" for sparse rows of more than 1024 features with ``encoding="auto"``, otherwise "filter";
-          ``readout_`` says which. With "filter", such rows have sizes that suit it: 32768 components of 6 features
-          each, of which 256 win.
+        - If "filter", by the paper's filters: the least novel class.
+        - If "bayes", by complement naive Bayes, which is better if most components have won in most classes, as with
+          text.
+        - If "auto", "bayes" for sparse rows with more than 1024 features and ``encoding="auto"``, otherwise "filter";
+          see ``readout_``. With "filter", such rows have 32768 components of 6 features each, of which 256 win.
 
-        Whatever it is, `novelty`, ``filters_`` and `class_similarity` are those of the filters.
+        `novelty`, ``filters_`` and `class_similarity` always use the filters.
 
     class_weight : "balanced", dict or None, default=None
-        How many rows each row of a class counts as when scoring: a component that won n times in a class of weight w
-        has the weight ``(1 - decay)**(n * w)`` there. Without weights large classes are favoured, because their counts
-        are larger. It may be changed after fit. With a decay of 1 filters do not change.
+        Weights of the classes in prediction: a component that won n times in a class of weight w has the weight ``(1 -
+        decay)**(n * w)`` there. Without weights, large classes are favoured because their counts are larger. It may be
+        changed after fit. It has no effect with a decay of 1.
 
-        - If "balanced", ``n / (n_classes * class_count_)`` for n rows in all, so that all classes count the same. It
-          follows from the rows that the model holds when it scores, so also after `partial_fit` and `forget`.
-        - If a dict, the weight of each label, a number above 0; 1 for labels that are not in it.
+        - If "balanced", ``n / (n_classes * class_count_)`` for the n rows that the model has learned at prediction
+          time.
+        - If a dict, a positive weight for each label; 1 for missing labels.
         - If None, all classes have the weight 1.
 
     signed : bool, default=True
-        Whether each connection has a random sign. False gives the paper's matrix of zeros and ones.
+        Whether connections have random signs. False gives the paper's binary matrix.
 
     encoding : str, Encoding or Encoder, default="auto"
-        What the hash sees of the columns; see `Encoding` and docs/encodings.md.
+        How columns are transformed before hashing; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised and clipped at 2.5 deviations, and of up to 100 missing values are filled
-          from the others, if any are missing when it is fixed. Up to 30 become 5 soft bins each (up to 5 columns 7)
-          beside themselves, unless neighbours in a sample are better off without; of more, those that tell something
-          of the labels, if these are so few. All are weighed by their relevance to the labels. Rows that are images,
-          which is told from the rows, become their 50 leading principal components instead. Sparse rows are taken as
-          they are, but for the weights.
-        - If "none", the rows as they come, as in the paper: integers are summed as integers.
-        - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
-        - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
+        - If "auto", columns are standardised, clipped at 2.5 standard deviations, imputed (up to 100 columns) and
+          weighted by relevance to the labels. Up to 30 columns, or up to 30 informative ones of more, also become 5
+          soft bins each, unless a k-NN check finds that bins do harm. Images are detected and become 50 principal
+          components. Sparse rows are only weighted.
+        - If "none", no transformation, as in the paper: integers are summed as integers.
+        - Otherwise steps such as "standard", "bins", "relevance" and "rotation", joined by "+".
+        - If an `Encoding`, its steps. If a fitted encoder, that encoder.
 
-        With `partial_fit` the first rows fix it, see `warm_up`. Other missing values (NaN) add nothing to a sum.
+        Missing values (NaN) that are not imputed add nothing to a sum.
 
     weight_unit : float or "auto", default="auto"
-        The `sample_weight` that counts as one row. Counts are whole numbers, so weights become whole numbers first.
+        The `sample_weight` that counts as one row. Weights are rounded to integer multiples of 1/1024 of it.
 
-        - If float, each weight counts to the nearest 1/1024 of a row; smaller ones than half of that count as nothing.
-        - If "auto", weights that are whole numbers are counted as they are. Where one of the first block is not, the
-          mean of those above zero counts as one row. Later blocks are counted in the same unit.
+        - If float, each weight is rounded to the nearest 1/1024 of a row, weights below half of that to 0.
+        - If "auto", integers are used as they are. If the first block has fractional weights, the mean of its positive
+          weights counts as one row, also in later blocks.
 
-        Models add up if they have the same one; ``weight_unit_`` says which.
+        Models can be added if they have the same ``weight_unit_``.
 
     temperature : float, default=0.1
-        What the novelties are divided by before the softmax of `predict_proba`; with ``readout="bayes"``, four times
-        the mean of what winners say. Smaller is more confident; the paper's softmax has 1, which is nearly flat. It may
-        be changed after fit.
+        Temperature of the softmax in `predict_proba`; with ``readout="bayes"``, relative to the mean score of a winner.
+        Smaller is more confident; the paper has 1. It may be changed after fit.
 
     random_state : int, RandomState instance or None, default=0
-        Seed of the connections, and of the choice between classes that tie. Models with the same seed add up, and are
-        the same on every machine. None draws a seed for each fit.
+        Seed of the connections and of the choice between tied classes. Models with the same seed can be added, and
+        are the same on every machine. None draws a new seed for each fit.
 
     n_jobs : int or None, default=None
-        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+        Number of threads. None means 1, -1 all processors. The result does not depend on it.
 
     Attributes
     ----------
@@ -162,24 +159,22 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         Number of rows learned of each class, weights included.
 
     counts_ : ndarray of shape (n_classes, n_components_)
-        How often each component won among the rows of each class: all that is learned. Whole numbers, of which
-        ``counts_per_row_`` are one row.
+        How often each component won in each class, in units of ``1 / counts_per_row_`` rows.
 
     counts_per_row_ : int
-        1, or 1024 where weights are fractions.
+        1, or 1024 with fractional weights.
 
     weight_unit_ : float
         The weight that counts as one row.
 
     decay_ : float
-        The decay that is used now; derived.
+        The decay in use.
 
     readout_ : str
-        How labels are read from the counts, "filter" or "bayes"; derived.
+        The read-out in use, "filter" or "bayes".
 
     filters_ : ndarray of shape (n_classes, n_components_)
-        The paper's filters, ``(1 - decay_)**counts_``, or what `class_weight` makes of them, and
-        ``1 / counts_per_row_`` of the power where weights are fractions; derived.
+        The paper's filters, ``(1 - decay_)**(counts_ * weight / counts_per_row_)`` for the weight of each class.
 
     n_components_ : int
         Number of components.
@@ -197,10 +192,10 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         Seed of the connections.
 
     center_ : ndarray of shape (n_features_in_,) or None
-        What is subtracted from each column.
+        Centre of each column.
 
     scale_ : ndarray of shape (n_features_in_,) or None
-        What each column is divided by.
+        Scale of each column.
 
     connections_ : ndarray of shape (n_components_, n_connections_)
         Features that each component sums; derived from ``seed_``.
@@ -212,7 +207,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         Number of features seen during fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X has names that are strings.
+        Names of the features, if X has string column names.
 
     See Also
     --------
@@ -272,7 +267,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
-        """Warn scikit-learn's checks of the paper's unsigned matrix: rows of two features have only two hashes."""
+        """Declare a poor score for the paper's unsigned matrix: rows of two features have only two hashes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = not self.signed
         return tags
@@ -283,9 +278,9 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         Parameters
         ----------
         kind : {"filters", "familiarity"}, default="filters"
-            What is compared. "filters" is the paper's ``filters_``; all cosines are near 1 where most components never
-            won. "familiarity" is ``1 - filters_``, to which such components add nothing: the values spread out, and
-            follow the errors that the model makes more closely (see docs/similarity.md).
+            What is compared. "filters" is the paper's ``filters_``; all cosines are near 1 if most components never
+            won. "familiarity" is ``1 - filters_``, to which such components add nothing, and is more strongly
+            correlated with confusions (see docs/similarity.md).
 
         Returns
         -------
@@ -315,7 +310,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         Parameters
         ----------
         k : int, default=3
-            How many pairs, at most as many as there are.
+            Maximum number of pairs.
         kind : {"filters", "familiarity"}, default="filters"
             What is compared, see `class_similarity`.
 
@@ -337,11 +332,11 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         return [(classes[i], classes[j], value) for i, j, value in pairs]
 
     def leave_one_out_novelty(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Novelty:
-        """Return how novel each learned row is to each class, as if that row alone had not been learned.
+        """Return the novelty of learned rows to each class, each left out of the model.
 
-        Exact, without learning again: one count less for each winner of the row in its own class. The encoding stays
-        that of all rows. So where it weighs columns by their relevance to labels, a row would be judged by weights that
-        its own label has a part in; that is refused, unless you say that it does not matter.
+        This is exact: one count less for each winner of the row in its own class. The encoding remains that of all
+        rows. If it uses labels, the label of a row would leak into its own score; this is refused unless
+        `shared_encoding` is true.
 
         Parameters
         ----------
@@ -350,13 +345,12 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         y : array-like of shape (n_samples,)
             The labels they were learned with.
         shared_encoding : bool, default=False
-            Whether an encoding that was fitted to the labels of all rows may be used: for thresholds of novelty, say,
-            but never to estimate an accuracy.
+            Whether to accept an encoding that was fitted to the labels of all rows. Do not estimate accuracies with it.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            From 0, familiar, to 1, never met; columns as in ``classes_``.
+            From 0, familiar, to 1, never seen; columns as in ``classes_``.
 
         Examples
         --------
@@ -387,7 +381,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         return result
 
     def leave_one_out_decision(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:
-        """Return the scores of learned rows, each as if it alone had not been learned: minus its novelty, or by Bayes.
+        """Return the scores of learned rows, each left out of the model.
 
         Parameters
         ----------
@@ -428,24 +422,23 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
     ) -> Array:
         """Return the share of each feature in the score of each row for a class.
 
-        The novelty of a row is the mean weight of its winners. Each winner's part goes to the features that lifted its
-        sum, in proportion to how much they did. The shares are not negative and add up to the novelty.
+        The novelty of a row is the mean weight of its winners. The part of each winner is divided among the features
+        that increased its sum, in proportion. The shares are not negative and add up to the novelty.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         labels : label or array-like of shape (n_samples,), default=None
-            The class that each row is scored for, or one class for all rows. None takes the predicted one.
+            The class for each row, or one class for all rows. None for the predicted class.
         kind : {"novelty", "familiarity", "score"}, default="novelty"
-            What is divided: the novelty; one minus it, which shows what speaks for the class; or the sum over winners
-            that ``readout="bayes"`` decides by.
+            What is divided: the novelty, one minus the novelty, or the score of ``readout="bayes"``.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            Rows add up to ``novelty(X)`` for the class, to one minus it, or to the score less what is added to it for
-            all rows alike; up to rounding.
+            Rows add up to ``novelty(X)`` for the class, to one minus it, or to the score without its intercept, up to
+            rounding.
 
         Examples
         --------
@@ -486,20 +479,19 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         return result
 
     def class_profiles(self, *, contrast: bool = True) -> Array:
-        """Return what each class remembers of each feature: its winners, traced back to the features they sum.
+        """Return a profile of each class: its winners, traced back to the features that they sum.
 
-        For images, a row shaped like the image shows what the class looks like to the model.
+        For images, reshape a row to the image.
 
         Parameters
         ----------
         contrast : bool, default=True
-            Whether to show what sets a class apart from the others: each component counts with the share of the class's
-            rows in which it won, less the mean of that share over the classes. False leaves the mean in.
+            Whether to subtract the mean over the classes, which shows what distinguishes a class from the others.
 
         Returns
         -------
         ndarray of shape (n_classes, n_features)
-            Large where large values are typical of the class, negative where small ones are; rows as in ``classes_``.
+            Positive if large values are typical of the class, negative if small ones are; rows as in ``classes_``.
 
         Examples
         --------
@@ -520,12 +512,12 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
             return hasher.encoder.traced_back(profiles, signed=True)
 
     def freeze(self) -> FrozenClassifier:
-        """Return a classifier that only predicts, and predicts the same.
+        """Return a classifier with the same predictions that cannot learn.
 
         Returns
         -------
         FrozenClassifier
-            How to hash, and the weights; `class_weight`, `decay` and `temperature` are fixed by it.
+            Hasher and weights, with the current `class_weight`, `decay` and `temperature`.
 
         Examples
         --------
@@ -540,7 +532,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
             return FrozenClassifier(self.n_jobs).with_readout(learned.hasher, self._frozen_readout(learned))
 
     def _look_at(self, learned: Model, *, anew: bool = False) -> None:
-        """Warn, once for each fit, where filters can hardly tell classes apart, and say what to do."""
+        """Warn, once per fit, if filters can hardly separate the classes."""
         if self._readout_of(learned.hasher) != FILTER:
             return
         if anew:
@@ -567,31 +559,31 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
 
     @property
     def decay_(self) -> float:
-        """The decay that rows are scored with now; with "auto" derived from the counts."""
+        """The decay in use; with "auto" it follows from the counts."""
         return decay_of(self.decay, self._handed_out("decay_"))
 
     @property
     def readout_(self) -> str:
-        """How labels are read from the counts, "filter" or "bayes"."""
+        """The read-out in use, "filter" or "bayes"."""
         return self._readout_of(self._of_hasher("readout_"))
 
     @property
     def _sizes_type(self) -> type[Sizes]:  # type: ignore[override]
-        """Which sizes "auto" comes to; those of texts go with how they are read."""
+        """The rule for sizes "auto", which depends on the read-out for text."""
         return Sizes if self.readout == FILTER else BayesSizes
 
     def _readout_of(self, hasher: Hasher) -> str:
-        """Return how labels are read."""
+        """Return the resolved read-out."""
         return resolved_readout(self.readout, self._encoding, hasher.encoder)
 
     @property
     def filters_(self) -> Array:
-        """The paper's filters, of the shape of ``counts_``; derived from it."""
+        """The paper's filters, of the shape of ``counts_``."""
         with self._reading_counts() as counts:
             return self._filters(counts).weights().T
 
     def _frozen_readout(self, learned: Model) -> FrozenReadout:
-        """Return the weights of all components, and what else labels and probabilities follow from."""
+        """Return weights, intercepts and temperature as a frozen read-out."""
         counts: Any = learned.counts
         temperature = self._temperature_of(learned)
         if self._readout_of(learned.hasher) == FILTER:
@@ -600,7 +592,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
 
     @contextmanager
     def _reading(self, X: Any) -> Iterator[Reading]:
-        """Give rows and how they are read."""
+        """Yield validated rows with the current read-out."""
         with self._scoring(X) as (rows, learned):
             counts: Any = learned.counts
             divisor = counts.n_winners if self._readout_of(learned.hasher) == FILTER else 1
@@ -611,7 +603,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
 
     @contextmanager
     def _reading_filters(self, X: Any) -> Iterator[Reading]:
-        """Give rows and how filters read them."""
+        """Yield validated rows with the filters."""
         with self._scoring(X) as (rows, learned):
             counts: Any = learned.counts
             n_winners = counts.n_winners
@@ -621,31 +613,31 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
             )
 
     def _temperature_of(self, learned: Model) -> float:
-        """Return what scores are divided by before the softmax: those of Bayes are sums."""
+        """Return the temperature of the softmax; scores of naive Bayes are sums."""
         is_filter = self._readout_of(learned.hasher) == FILTER
         return float(self.temperature) * (1.0 if is_filter else temperature_unit(learned.hasher.n_winners))
 
     def _read_out(self, learned: Model, n_rows: int) -> LinearReadout:
-        """Return what makes labels of so many rows."""
+        """Return the read-out for a number of rows."""
         if self._readout_of(learned.hasher) == FILTER:
             return self._filters_of(learned, n_rows)
         counts: Any = learned.counts
         return Bayes(counts, self.class_weight).read_out(learned.hasher.projection.seed, n_rows * counts.n_winners)
 
     def _filters_of(self, learned: Model, n_rows: int) -> LinearReadout:
-        """Return how filters read so many rows."""
+        """Return the filter read-out for a number of rows."""
         counts: Any = learned.counts
         seed, n_lookups = learned.hasher.projection.seed, n_rows * counts.n_winners
         return self._filters(counts).read_out(counts.n_winners, seed, n_lookups, self.n_jobs)
 
     def _filters(self, counts: ClassCounts) -> Filters:
-        """Return the filters of counts that do not change meanwhile."""
+        """Return the filters of a snapshot of the counts."""
         weights = class_weights(self.class_weight, counts.classes, counts.class_count)
         return Filters(counts.table, counts.class_count, count_decay_of(self.decay, counts), weights)
 
 
 def resolved_readout(readout: str, wanted: Wanted, encoder: Encoder) -> str:
-    """Return how labels are read: "auto" is told by rows that were sparse, so that they are hashed as they come."""
+    """Return the read-out: "auto" is "bayes" if the training rows were sparse and wide."""
     if readout != AUTO:
         return readout
     is_text = isinstance(wanted, Auto) and not encoder.steps and encoder.n_features > MAX_WEIGHED
@@ -653,7 +645,7 @@ def resolved_readout(readout: str, wanted: Wanted, encoder: Encoder) -> str:
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Refuse what is not one of the choices."""
+    """Raise an error for an invalid choice."""
     if value not in choices:
         msg = f"The {name!r} parameter must be one of {choices}. Got {value!r} instead."
         raise ValueError(msg)

@@ -1,4 +1,4 @@
-"""Prediction sets and intervals with a guarantee, from models that have forgotten a part of their rows each."""
+"""Prediction sets and intervals by cross-conformal prediction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALUES_AT_ONCE = 2**23  # that bounds are chosen from
 
 
 class _Fold(NamedTuple):
-    """A model without a part of the rows, and how far off it is there."""
+    """A model without one fold, and its residuals there."""
 
     model: Any
     scores: Array  # (n_rows, n_outputs): distances of targets, or (n_rows,): one minus the probability of the label
@@ -28,30 +28,30 @@ class _Fold(NamedTuple):
 class CrossConformal:
     """Prediction sets or intervals around the predictions of a fitted model.
 
-    The rows are cut into folds, and from a copy of the model each fold is forgotten, which is exact. How far the model
-    without a fold is off there says how far it may be off elsewhere: cross-conformal prediction, CV+ for numbers.
+    The rows are split into folds, and each fold is forgotten from a copy of the model, which is exact. The residuals on
+    the fold calibrate the sets: cross-conformal prediction for labels, CV+ for numbers.
 
-    If rows are exchangeable and the encoding does not depend on them, or the model still holds all of its rows, so that
-    the encoding is derived again without each fold, a share of at least ``1 - 2 * alpha`` of all new rows is covered,
-    less ``sqrt(2 / n_rows)``, for ``alpha = 1 - coverage`` (Barber, Candes, Ramdas and Tibshirani 2021). What is
-    measured is close to ``coverage`` itself, see docs/intervals.md.
+    At least a share of ``1 - 2 * alpha - sqrt(2 / n_rows)`` of new rows is covered, for ``alpha = 1 - coverage``
+    (Barber, Candes, Ramdas and Tibshirani 2021), if rows are exchangeable and the encoding does not depend on the fold:
+    it was fitted beforehand, or the model still holds all of its rows. The measured coverage is close to ``coverage``;
+    see docs/intervals.md.
 
     Parameters
     ----------
     model : FlyRidgeRegressor, FlyRidgeClassifier or FlyBloomClassifier
-        Fitted; it stays as it is.
+        A fitted model; it is not changed.
 
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Rows that it has learned, all of them or a random sample.
+        Rows that the model has learned: all, or a random sample.
 
     y : array-like
-        What they were learned with.
+        Their labels or targets.
 
     n_folds : int, default=10
-        How many parts the rows are cut into.
+        Number of folds.
 
     random_state : int, default=0
-        Which rows are in which part.
+        Seed of the assignment of rows to folds.
 
     See Also
     --------
@@ -90,19 +90,19 @@ class CrossConformal:
         self._folds = [self._without(model, X, targets, order[fold::n_folds]) for fold in range(n_folds)]
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Array:
-        """Return between which bounds the targets of rows are, with the coverage that is asked for.
+        """Return prediction intervals with the given coverage.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         coverage : float, default=0.9
-            Which share of new targets is to be between their bounds.
+            Share of new targets inside their interval.
 
         Returns
         -------
         ndarray of shape (n_samples, 2) or (n_samples, n_outputs, 2)
-            Lower and upper bounds; infinite where there are too few rows to tell.
+            Lower and upper bounds; infinite if there are too few rows.
         """
         _check_coverage(coverage)
         self._require(has_classes=False)
@@ -118,22 +118,21 @@ class CrossConformal:
         return bounds[:, 0] if bounds.shape[1] == 1 else bounds
 
     def predict_set(self, X: Any, coverage: float = 0.9, *, by_class: bool = False) -> Array:
-        """Return which labels each row may have, with the coverage that is asked for.
+        """Return prediction sets with the given coverage.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         coverage : float, default=0.9
-            Which share of new rows is to have their label among those returned.
+            Share of new rows whose label is in their set.
         by_class : bool, default=False
-            Whether that is to hold for the rows of each class by themselves (Mondrian): each label is compared with
-            learned rows of that class alone, so that sets become larger.
+            Whether the coverage holds for each class (Mondrian conformal prediction); sets are then larger.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes), bool
-            Columns as in ``classes_`` of the model. A set may be empty: no label is likely enough.
+            Columns as in ``classes_`` of the model. Sets may be empty.
         """
         _check_coverage(coverage)
         self._require(has_classes=True)
@@ -154,12 +153,12 @@ class CrossConformal:
         return np.asarray(smaller < coverage * (n_compared + 1))
 
     def _moved(self, predicted: Array, rank: int) -> Array:
-        """Return by its rank one of all predictions, each moved up by how far off its fold was on one of its rows."""
+        """Return an order statistic of predictions plus residuals of their folds."""
         moved = [mine[None] + fold.scores[:, None] for mine, fold in zip(predicted, self._folds, strict=True)]
         return np.asarray(np.partition(np.concatenate(moved), rank - 1, axis=0)[rank - 1])
 
     def _without(self, model: Any, X: Any, targets: Array, rows: Array) -> _Fold:
-        """Return a model that has forgotten a fold, and how far off it is there."""
+        """Return a model without a fold, and its residuals there."""
         fold, own = taken(X, rows), targets[rows]
         left = copy(model)
         left.forget(fold, own if self._has_classes or own.shape[1] > 1 else own[:, 0])
@@ -170,7 +169,7 @@ class CrossConformal:
         return _Fold(left, 1.0 - chances[np.arange(len(codes)), codes], codes)
 
     def _probabilities(self, model: Any, X: Any) -> Array:
-        """Return the probabilities of all labels; 0 of those that a model without a fold does not know."""
+        """Return the probabilities of all labels, 0 for those missing in a fold."""
         chances = model.predict_proba(X)
         assert self._classes is not None  # noqa: S101
         if chances.shape[1] == self._classes.size:
@@ -180,7 +179,7 @@ class CrossConformal:
         return every
 
     def _require(self, *, has_classes: bool) -> None:
-        """Refuse sets of numbers and intervals of labels."""
+        """Raise an error for sets of numbers and intervals of labels."""
         if self._has_classes != has_classes:
             found, right = ("labels", "predict_set") if self._has_classes else ("numbers", "predict_interval")
             msg = f"The model predicts {found}. Use {right}."
@@ -188,7 +187,7 @@ class CrossConformal:
 
 
 def _check_coverage(coverage: float) -> None:
-    """Refuse what is no share."""
+    """Raise an error unless the coverage is between 0 and 1."""
     if not 0 < coverage < 1:
         msg = f"coverage must be a number between 0 and 1. Got {coverage!r} instead."
         raise ValueError(msg)

@@ -1,4 +1,4 @@
-"""An estimator that counts: learning, merging, forgetting, copies and threads, once for every kind of counts."""
+"""Base class of estimators that count: learning, merging, forgetting, copies and thread safety."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ GIVEN = "given"  # says of what was tuned that users gave it
 
 
 class CountingEstimator(FlyEstimator):
-    """An estimator whose only learned state are whole-number counts of winners.
+    """Estimator whose learned state is integer counts of winners.
 
-    What is learned is one reference to one value, `Model`. Many threads may read it while one learns: each call sees
-    a `partial_fit` whole, or not at all. A call that fails, or is interrupted, changes nothing.
+    The learned state is one reference to an immutable `Model`. Many threads may read it while one learns: each call
+    sees a `partial_fit` completely or not at all. A call that fails or is interrupted changes nothing.
 
     A subclass names its `counts_type`; it may override `_counts_settings`, `_check_labels`, `_require_complete`,
-    and `calibrated_with`, and adds `fit`, `partial_fit` and what it reads off the counts.
+    and `calibrated_with`, and adds `fit`, `partial_fit` and its predictions.
     """
 
     _old_attributes: ClassVar = {"novel_winners": "novelty_rate"}
@@ -63,15 +63,15 @@ class CountingEstimator(FlyEstimator):
     _counts_settings: Mapping[str, Any] = MappingProxyType({})  # what the counts are made with besides their sizes
 
     def merge(self, other: CountingEstimator) -> Self:
-        """Learn all that another model has learned, as if this one had met its rows.
+        """Add another model, as if its rows had been learned by this one.
 
-        ``a + b`` does the same and leaves both as they were; ``sum(models)`` works. Parameters that only matter when
-        scoring, such as `decay`, stay those of the first model.
+        ``a + b`` does the same without changing either; ``sum(models)`` works as well. Parameters that only affect
+        predictions, such as `decay`, are those of the first model.
 
         Parameters
         ----------
         other : estimator of the same kind
-            A model that hashes alike: of the same features, scaling, seed and sizes.
+            A model with the same features, encoder, seed and sizes.
 
         Returns
         -------
@@ -81,7 +81,7 @@ class CountingEstimator(FlyEstimator):
         Raises
         ------
         IncompatibleHashError
-            If the two hash differently; the message lists all that differs.
+            If the two hash differently; the message lists the differences.
 
         Examples
         --------
@@ -103,30 +103,30 @@ class CountingEstimator(FlyEstimator):
         return self
 
     def _merged_tuned(self, mine: Model, theirs: Model, both: Model) -> dict[str, Any]:  # noqa: ARG002
-        """Return what is kept besides counts when models are added: what cannot be calibrated from their rows."""
+        """Return the state besides counts of a sum of models, without calibration."""
         return self._given(mine, both)
 
     def _given(self, before: Model, after: Model) -> dict[str, Any]:
-        """Return what is kept besides counts when rows come or go: all but what is calibrated from these."""
+        """Return the state besides counts after rows are added or removed, without calibration."""
         if GIVEN in before.tuned or after.origin is None or after.origin.sketch.n_rows == 0:
             return before.tuned
         return {name: value for name, value in before.tuned.items() if name not in self._usual_calibration}
 
     def like(self, sketch: Sketch | None = None) -> Self:
-        """Return a model of no rows that hashes as this one does: same encoder, sizes and seed.
+        """Return an empty model with the same encoder, sizes and seed.
 
-        What such models learn adds up, so that parts of the data can be learned apart. Parties that have no rows in
-        common add up their sketches, ``a.sketch_ + b.sketch_``, and get the same hash from the sum.
+        Such models can be added, so parts of the data can be learned separately. Parties without common rows can add
+        their sketches, ``a.sketch_ + b.sketch_``, and derive the same hash from the sum.
 
         Parameters
         ----------
         sketch : Sketch or None, default=None
-            Rows to derive the hash from, with the settings of this model. None for the hash of this model.
+            Rows from which to derive the hash, with the settings of this model. None for the hash of this model.
 
         Returns
         -------
         estimator
-            The new model; `partial_fit` and `flybloom.train` go on from it, `fit` begins from scratch.
+            The new model; `partial_fit` and `flybloom.train` keep its hash, `fit` starts from scratch.
 
         Examples
         --------
@@ -148,16 +148,16 @@ class CountingEstimator(FlyEstimator):
 
     @property
     def sketch_(self) -> Sketch | None:
-        """The sample of rows that the hash was derived from; None where it was not derived from rows."""
+        """The sample of rows from which the hash was derived, or None."""
         learned = self._shared.value
         if learned is None:
             raise missing_attribute(self, "sketch_")
         return None if learned.origin is None else learned.origin.sketch
 
     def rebuild(self, source: Any, target: str | int | None = None) -> Self:
-        """Learn a source from scratch with the same settings and seed, as after rows were deleted from it.
+        """Learn a source from scratch with the same settings and seed.
 
-        Then nothing is left of rows that are not in the source, whatever `forget` said of them.
+        Use it after `forget` returned "counts only": nothing remains of rows that are not in the source.
 
         Parameters
         ----------
@@ -187,19 +187,19 @@ class CountingEstimator(FlyEstimator):
             return self._with_learned(learned)
 
     def save(self, path: str | os.PathLike[str], *, sketch: bool = True) -> None:
-        """Save the model to a file, which `flybloom.load` reads.
+        """Save the model to a file for `flybloom.load`.
 
-        The file is a safetensors file without any code. It is written atomically: a crash leaves the old file or the
-        new one. A `random_state` that is not an int is saved as the seed that was drawn from it. Where the encoding was
-        fitted to rows, the file holds the sketch: up to 8192 of these rows, with their labels.
+        The file is in safetensors format and contains no code. It is written atomically. A `random_state` that is not
+        an int is saved as the seed that was drawn from it. If the encoding was fitted to rows, the file contains the
+        sketch: up to 8192 of these rows, with their labels.
 
         Parameters
         ----------
         path : str or path-like
-            Where to. A file that is there is replaced.
+            Path of the file. An existing file is replaced.
         sketch : bool, default=True
-            Whether the file may hold rows. Without them the model predicts, learns, adds up and forgets counts as
-            before, but its encoding no longer follows rows that come and go.
+            Whether to save the sketch. Without it the model can still predict, learn, merge and forget, but its
+            encoding is fixed.
 
         Examples
         --------
@@ -219,7 +219,7 @@ class CountingEstimator(FlyEstimator):
             with_learned(copy(self), learned._replace(tuned=tuned, origin=None)).save(path)
 
     def __add__(self, other: object) -> Self:
-        """Return a model that has learned what both have."""
+        """Return the sum of two models."""
         if not isinstance(other, type(self)):
             return NotImplemented
         return copy(self).merge(other)
@@ -229,7 +229,7 @@ class CountingEstimator(FlyEstimator):
         return copy(self) if isinstance(other, int) and other == 0 else NotImplemented
 
     def __sub__(self, other: object) -> Self:
-        """Return a model that has learned what this one has, but not what the other has."""
+        """Return this model without the rows of the other one."""
         if not isinstance(other, type(self)):
             return NotImplemented
         with self._reading_learned() as mine, reading_learned(other) as theirs:
@@ -240,15 +240,15 @@ class CountingEstimator(FlyEstimator):
 
     @contextmanager
     def _learning(self, *, anew: bool = False) -> Iterator[Learning]:
-        """Learn from rows that come in parts, for those who read them from elsewhere.
+        """Learn from blocks, for `train` and Dask.
 
-        Gives a `Learning`, which checks, starts, counts and adds. The model takes it over at the end of the with
-        block, all at once; if anything goes wrong before, it stays as it was.
+        Yields a `Learning`, which validates, counts and adds. The model is updated once, at the end of the with block;
+        it is unchanged if anything fails before.
 
         Parameters
         ----------
         anew : bool, default=False
-            Whether to forget everything first. The rules of `fit` hold then.
+            Whether to start from scratch, with the requirements of `fit`.
         """
         self._check_parameters()
         shared = self._sharing if anew else self._shared
@@ -265,7 +265,7 @@ class CountingEstimator(FlyEstimator):
 
     @contextmanager
     def _reading_learned(self) -> Iterator[Model]:
-        """Give what is learned, as one value that stays as it is until the end of the with block."""
+        """Yield a snapshot of the learned state."""
         with self._shared.reading() as learned:
             if learned is None:
                 raise not_fitted(self)
@@ -273,7 +273,7 @@ class CountingEstimator(FlyEstimator):
 
     @contextmanager
     def _scoring(self, X: Any) -> Iterator[tuple[Features, Model]]:
-        """Give rows that are to be scored, checked, and what is learned, which stays until the end of the with block.
+        """Yield validated rows and a snapshot of the learned state.
 
         Parameters
         ----------
@@ -288,12 +288,12 @@ class CountingEstimator(FlyEstimator):
             yield check_rows(X, type(self).__name__, learned.hasher.encoder), learned
 
     def _with_learned(self, learned: Model) -> Self:
-        """Hold what was learned elsewhere, and return the model itself.
+        """Set the learned state, and return the model.
 
         Parameters
         ----------
         learned : Model
-            What is learned, as `reading_learned` gives it.
+            The learned state, see `reading_learned`.
 
         Returns
         -------
@@ -304,12 +304,12 @@ class CountingEstimator(FlyEstimator):
         return self
 
     def _with_fixed_hash(self, learned: Model) -> Model:
-        """Return a model of this kind whose hash and calibration further rows do not change.
+        """Return the model with fixed hash and calibration.
 
         Parameters
         ----------
         learned : Model
-            What was learned; it has no pending rows.
+            The learned state, without pending rows.
 
         Returns
         -------
@@ -324,18 +324,18 @@ class CountingEstimator(FlyEstimator):
         return None if learned is None else learned.counts.unit.rows(learned.counts.n_rows)
 
     def memory_usage(self, more_rows: int = 0) -> dict[str, int]:
-        """Return how many bytes of memory the model takes.
+        """Return the memory of the model in bytes.
 
         Parameters
         ----------
         more_rows : int, default=0
-            Rows of known classes yet to be learned.
+            Number of further rows of known classes.
 
         Returns
         -------
         dict
-            ``counts``; ``connections``, which are drawn when rows are first hashed, and are in no file; and
-            ``more_rows``, what so many further rows may add: nothing, until counts go beyond 31 bits.
+            ``counts``; ``connections``, which are drawn when rows are first hashed and are not saved; and
+            ``more_rows``, the memory that further rows may add, which is 0 until counts exceed 31 bits.
 
         Examples
         --------
@@ -355,9 +355,9 @@ class CountingEstimator(FlyEstimator):
             }
 
     def novelty_rate(self, X: Any) -> Array:
-        """Return for each row the share of its winners that have never won before, in whatever class.
+        """Return the share of each row's winners that have never won in any class.
 
-        It needs no labels. It rises where a stream changes, and falls as the model learns what is new.
+        It needs no labels. It rises when a stream changes and falls as the model learns.
 
         Parameters
         ----------
@@ -367,7 +367,7 @@ class CountingEstimator(FlyEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            From 0, where every winner has won before, to 1.
+            Values from 0 to 1.
 
         Examples
         --------
@@ -383,7 +383,7 @@ class CountingEstimator(FlyEstimator):
             return novel_share(learned.counts.has_won, winners)
 
     def _check_block(self, learned: Model, X: Any, y: Any, sample_weight: Any = None) -> Block:
-        """Return rows that are hashed as those before, checked.
+        """Return validated rows for a fixed hash.
 
         Parameters
         ----------
@@ -392,7 +392,7 @@ class CountingEstimator(FlyEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,) or None
-            Their labels, where there are labels.
+            Their labels, if any.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights, in the unit of the model.
 
@@ -406,14 +406,14 @@ class CountingEstimator(FlyEstimator):
         return Block(rows, self._check_labels(y, n_rows), learned.counts.unit.counted(sample_weight, n_rows))
 
     def _exchange(self, came: Won, went: Won) -> None:
-        """Count rows whose winners are known and take away others, both or neither; one learner at a time.
+        """Add and subtract rows with known winners, atomically.
 
         Parameters
         ----------
         came : Won
-            Rows to count.
+            Rows to add.
         went : Won
-            Rows that were counted before.
+            Rows to subtract.
         """
         shared, learned = self._sharing, self._learned()
         counts, delta = learned.counts, learned.counts.count_won(came)
@@ -423,28 +423,28 @@ class CountingEstimator(FlyEstimator):
             shared.replace(learned._replace(counts=counts))
 
     def _exchange_at_once(self, came: Won, went: Won, bounds: Array) -> bool:
-        """Do the same by one call of a kernel, which nothing interrupts, and move the bounds of kept rows with it.
+        """Do the same in one uninterrupted kernel call that also moves the bounds of kept rows.
 
         Parameters
         ----------
         came : Won
-            Rows to count.
+            Rows to add.
         went : Won
-            Rows that were counted before.
+            Rows to subtract.
         bounds : ndarray of shape (2,)
-            Where the rows begin and end that may have to be taken away.
+            Begin and end of the kept rows.
 
         Returns
         -------
         bool
-            Whether it was done; only few rows, of known classes, while nobody looks.
+            Whether it was done: only for few rows of known classes, without concurrent readers.
         """
         counts = self._learned().counts
         went_counts = counts.count_won(went, sign=-1)
         return self._sharing.exchange_at_once(counts, counts.count_won(came), went_counts, bounds)
 
     def _replace_counts(self, counts: Counts) -> None:
-        """Hold other counts of rows that are hashed alike.
+        """Replace the counts.
 
         Parameters
         ----------
@@ -454,7 +454,7 @@ class CountingEstimator(FlyEstimator):
         self._sharing.replace(self._learned()._replace(counts=counts), is_own=False)
 
     def to_parts(self) -> Parts:
-        """Return what files hold of the model.
+        """Return the state that files store.
 
         Returns
         -------
@@ -471,14 +471,14 @@ class CountingEstimator(FlyEstimator):
             return Parts(learned.hasher, facts, arrays)
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """Hold what a file says, and return the model itself; ValueError where no model can have that.
+        """Restore the state from a file, and return the model; ValueError if it is invalid.
 
         Parameters
         ----------
         hasher : Hasher or None
             How rows are hashed.
         facts : dict
-            What JSON held.
+            The JSON part of the file.
         arrays : dict of ndarray
             The arrays that are not the hasher's.
 
@@ -503,9 +503,9 @@ class CountingEstimator(FlyEstimator):
 
     @property
     def counts_(self) -> CountTable:
-        """The counts, a row for each class or age: all that is learned.
+        """The counts, one row per class or age.
 
-        What you get stays as it is, whatever the model learns later.
+        This is a snapshot, which later updates of the model do not change.
         """
         learned = self._shared.hand_out()
         if learned is None:
@@ -514,26 +514,26 @@ class CountingEstimator(FlyEstimator):
         return read_only(counts.table.T)
 
     def __copy__(self) -> Self:
-        """Return a model with the same parameters, which shares what was learned until one of the two learns on."""
+        """Return a copy, which shares the learned state until one of the two is updated."""
         twin = type(self).__new__(type(self))
         twin.__dict__.update({name: value for name, value in self.__dict__.items() if name != "_sharing"})
         learned = self._shared.hand_out()
         return twin if learned is None else with_learned(twin, learned)
 
     def _html_repr(self) -> str:
-        """Return what notebooks show: scikit-learn's diagram, and under it what was learned."""
+        """Return scikit-learn's diagram with a table of the learned state, for notebooks."""
         diagram: str = super()._html_repr()
         learned = self._shared.value
         return diagram if learned is None else diagram + as_html(learned_facts(learned))
 
     @property
     def _shared(self) -> Shared[Model | None]:
-        """What keeps readers and learners apart; all that was learned is counted, with the hash that belongs to it."""
+        """The shared state, with all pending rows counted."""
         self._settle(exact=True)
         return self._sharing
 
     def _settle(self, *, exact: bool) -> None:
-        """Count the pending rows of a whole model; derive its hash again, or only now and then unless `exact`."""
+        """Count the pending rows of a whole model; derive its hash again, only occasionally unless `exact`."""
         shared = self._sharing
         if not _is_stale(shared.value):
             return
@@ -549,18 +549,18 @@ class CountingEstimator(FlyEstimator):
                 self._change(shared, learned, joined(uncounted), 1, **learned.origin.known)
 
     def _bring_up_to_date(self, shared: Shared[Model | None], learned: Model, *, derives: bool = True) -> None:
-        """Take pending rows into the sketch, and derive the hash again unless that can wait."""
+        """Add pending rows to the sketch, and derive the hash again unless that can wait."""
         assert learned.origin is not None  # noqa: S101 - it has pending rows
         session = Learning(learned.origin.recipe, self.n_jobs, learned, calibrate=self._calibrated)
         session.bring_up_to_date(derives=derives)
         shared.replace(session.learned)
 
     def _calibrated(self, learned: Model) -> Model:
-        """Return a model with its calibration, which further rows do not change."""
+        """Return the model with a fixed calibration."""
         return learned._replace(tuned={**self._calibration(learned), **learned.tuned})
 
     def _calibration(self, learned: Model) -> Mapping[str, Any]:
-        """Return what is derived from the rows of the sketch: once for all threads, until something changes."""
+        """Return the calibration from the sketch, cached until something changes."""
         if not self._usual_calibration or set(self._usual_calibration) <= set(learned.tuned):
             return {}
         if learned.origin is None or learned.origin.sketch.n_rows == 0:
@@ -576,7 +576,7 @@ class CountingEstimator(FlyEstimator):
             return found
 
     def _calibration_key(self) -> Any:
-        """Return the parameters that the calibration depends on, for one that is kept."""
+        """Return the parameters on which a cached calibration depends."""
         return None
 
     def _can_score(self, learned: Model) -> bool:  # noqa: ARG002
@@ -584,25 +584,25 @@ class CountingEstimator(FlyEstimator):
         return True
 
     def __sklearn_is_fitted__(self) -> bool:
-        """A model is fitted when it knows how to hash, and has learned what it needs to score."""
+        """A model is fitted if it has a hasher and enough rows to predict."""
         learned = self._sharing.value
         return learned is not None and (bool(learned.is_whole) or self._can_score(learned))
 
     @property
     def _hasher(self) -> Hasher | None:
-        """How rows are hashed; None before fit."""
+        """The hasher; None before fit."""
         learned = self._shared.value
         return None if learned is None else learned.hasher
 
     def _learned(self) -> Model:
-        """Return what is learned now; only for what never changes, and while learning."""
+        """Return the current state; only for constant parts, and while learning."""
         learned = self._shared.value
         if learned is None:
             raise not_fitted(self)
         return learned
 
     def _recipe(self) -> Recipe:
-        """Return how a model is made, as the parameters say."""
+        """Return the recipe of a model from the parameters."""
         return Recipe(
             owner=type(self).__name__,
             encoding=self._encoding,
@@ -618,39 +618,39 @@ class CountingEstimator(FlyEstimator):
         )
 
     def _check_tuned(self, tuned: Any) -> None:
-        """Refuse what no model of this kind keeps besides its counts; ValueError."""
+        """Raise ValueError for invalid state besides the counts."""
         if tuned != {}:
             msg = "it was tuned to what no such model is tuned to"
             raise ValueError(msg)
 
     def _look_at(self, learned: Model, *, anew: bool = False) -> None:
-        """Look at what was learned while nobody else learns, and perhaps warn; most kinds have nothing to say."""
+        """Inspect the state after learning, and warn if needed."""
 
     def _require_complete(self, learned: Model) -> None:
-        """Refuse what `fit` must not end with; for all ways to learn from scratch."""
+        """Check the requirements of `fit`, for all ways to learn from scratch."""
 
     def _learn_rows(
         self, X: Any, y: Any, sample_weight: Any = None, *, anew: bool = False, known: Mapping[str, Any] = NOTHING
     ) -> Block:
-        """Count rows in addition to those before, or from scratch: what `fit` and `partial_fit` of every kind do.
+        """Count rows, in addition or from scratch: the body of `fit` and `partial_fit`.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,) or None
-            Their labels, where there are labels.
+            Their labels, if any.
         sample_weight : array-like of shape (n_samples,), default=None
             Whole numbers.
         anew : bool, default=False
-            Whether to forget everything first. The rules of `fit` hold then.
+            Whether to start from scratch, with the requirements of `fit`.
         known : dict, default={}
-            What is said beside the rows, such as the classes to expect.
+            Further arguments, such as the classes to expect.
 
         Returns
         -------
         Block
-            The rows, checked.
+            The validated rows.
         """
         shared = self._sharing
         with shared.learning:
@@ -674,7 +674,7 @@ class CountingEstimator(FlyEstimator):
         return block
 
     def _append(self, shared: Shared[Model | None], learned: Model, block: Block, known: Mapping[str, Any]) -> None:
-        """Note rows of a whole model; they are counted when the model is next asked."""
+        """Append rows to a whole model; they are counted on the next access."""
         assert learned.origin is not None  # noqa: S101 - it is whole
         learned.counts.require_labels(block.labels, block.weights, **known)
         origin = learned.origin.with_pending(block.copied())
@@ -690,7 +690,7 @@ class CountingEstimator(FlyEstimator):
                 raise
 
     def _with_calibration(self, shared: Shared[Model | None], learned: Model) -> Model:
-        """Return a model whose hash is fixed with its calibration fixed as well, before more rows come."""
+        """Return a model with fixed hash and calibration, before more rows are learned."""
         if set(self._usual_calibration) <= set(learned.tuned):
             return learned
         learned = self._calibrated(learned)
@@ -698,19 +698,19 @@ class CountingEstimator(FlyEstimator):
         return learned
 
     def _change(self, shared: Shared[Model | None], learned: Model, block: Block, sign: int, **known: Any) -> None:
-        """Count rows, or with the sign -1 take them away; in place where they are few and nobody looks."""
+        """Add rows, or subtract them with sign -1; in place if they are few and there are no concurrent readers."""
         counts, delta = learned.counts, learned.count_block(block, self.n_jobs, sign=sign, **known)
         if not shared.change(counts, delta, sign):
             counts = counts.plus(delta, owned=True) if sign > 0 else counts.minus(delta)
             shared.replace(learned._replace(counts=counts))
 
     def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:  # noqa: ARG002
-        """Return what a sketch of the rows chooses, if anything.
+        """Return the calibration that follows from the sketch, if any.
 
         Parameters
         ----------
         learned : Model
-            What was learned from the rows.
+            The state learned from the rows.
         sketch : Sketch
             A sample of them.
 
@@ -722,7 +722,7 @@ class CountingEstimator(FlyEstimator):
         return {}
 
     def _forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
-        """Take rows out of the counts, and out of the sketch."""
+        """Remove rows from the counts and the sketch."""
         shared = self._sharing
         with shared.learning:
             learned = self._learned()
@@ -739,7 +739,7 @@ class CountingEstimator(FlyEstimator):
             return Forgotten(model)
 
     def _require_kin(self, other: Any, action: str) -> None:
-        """Refuse what is not a model of the same kind."""
+        """Raise an error unless the other model is of the same kind."""
         if not isinstance(other, type(self)):
             name = type(self).__name__
             msg = f"Cannot {action}: expected another {name}. Got {type(other).__name__} instead. Pass a fitted {name}."
@@ -747,12 +747,12 @@ class CountingEstimator(FlyEstimator):
 
 
 def _is_stale(learned: Model | None) -> bool:
-    """Return whether the hash was derived from other rows than there are now, or some are not counted yet."""
+    """Return whether the hash or the counts are out of date."""
     return learned is not None and learned.origin is not None and learned.origin.is_stale
 
 
 def _is_extreme(rows: Features) -> bool:
-    """Return whether some values are so large that their sums may not be floats."""
+    """Return whether sums of values may overflow."""
     values = rows.data if issparse(rows) else rows
     if values.dtype.kind != "f" or not values.size:
         return False
@@ -760,23 +760,23 @@ def _is_extreme(rows: Features) -> bool:
 
 
 def kept_value(tuned: Any, name: str, usual: float) -> Any:
-    """Return what a file keeps of a calibration, `usual` where it is derived again; None where there can be none."""
+    """Return the calibration that files store, `usual` if it is derived again, or None."""
     is_right = isinstance(tuned, dict) and set(tuned) <= {GIVEN, name} and tuned.get(GIVEN, True) is True
     return tuned.get(name, usual) if is_right else None
 
 
 def forgotten_by(model: CountingEstimator) -> Forgotten:
-    """Return what is left in a model of rows that it forgot.
+    """Return what remains of forgotten rows in a model.
 
     Parameters
     ----------
     model : estimator
-        The model after it forgot them.
+        The model after forgetting.
 
     Returns
     -------
     Forgotten
-        Whether nothing is left, or the counts alone were changed.
+        Whether forgetting was complete.
     """
     with reading_learned(model) as learned:
         return Forgotten(learned, is_known=isinstance(model.encoding, Encoder))

@@ -1,4 +1,4 @@
-"""A classifier over counts: learning and forgetting of labelled rows, once for every kind of counts by class."""
+"""Base class of classifiers that count winners by class."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ WEIGHT_UNIT: list[Any] = [Interval(Real, 0, None, closed="neither"), StrOptions(
 
 
 class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]):  # type: ignore[misc]
-    """A classifier whose only learned state are whole-number counts of winners for each class.
+    """Classifier whose learned state is integer counts of winners for each class.
 
-    A subclass names its `counts_type` and adds what it reads off the counts: `predict` and its scores.
+    A subclass names its `counts_type` and adds `predict` and its scores.
     """
 
     class_weight: ClassWeight
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn the rows.
+        """Fit from scratch.
 
         Parameters
         ----------
@@ -48,7 +48,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         y : array-like of shape (n_samples,)
             Their labels, of at least two classes.
         sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 3 counts as three copies, one of weight 0 is not learned. For fractions, see `weight_unit`.
+            A row of weight 3 counts as three copies, rows of weight 0 are ignored. For fractions, see `weight_unit`.
 
         Returns
         -------
@@ -59,19 +59,18 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn a block of rows in addition to those before.
+        """Update the model with a block of rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows. Sizes and encoding follow from all rows so far, until these no longer fit into a sketch of at
-            most 8192 distinct rows; then they are fixed.
+            The rows. Sizes and encoding follow from all rows so far, up to 8192 distinct ones; then they are fixed.
         y : array-like of shape (n_samples,)
             Their labels. New ones may appear in any block.
         classes : array-like of shape (n_classes,), default=None
-            Labels to expect. Never needed; a label that has no rows yet is known from the start.
+            Labels to expect, including some without rows; optional.
         sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 3 counts as three copies, one of weight 0 is not learned. For fractions, see `weight_unit`.
+            A row of weight 3 counts as three copies, rows of weight 0 are ignored. For fractions, see `weight_unit`.
 
         Returns
         -------
@@ -83,12 +82,11 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
-        """Unlearn rows: afterwards the counts equal, bit for bit, those of a model that never learned them.
+        """Remove rows: afterwards the counts equal, bit for bit, those of a model that never learned them.
 
-        As long as all rows fit into the sketch of the model (8192 distinct rows), so does everything else: the model
-        is that of a `fit` of the rows that remain. Beyond that, sizes and encoding stay, and what is returned says
-        whether they still are those of the remaining rows. A class of which no row is left is no longer known, and
-        without any row the model is no longer fitted.
+        While all rows fit into the sketch (8192 distinct rows), the model equals a `fit` of the remaining rows. Beyond
+        that, sizes and encoding are kept, and the returned value says whether they are still those of the remaining
+        rows. A class without rows is removed, and without any rows the model is unfitted.
 
         Parameters
         ----------
@@ -97,23 +95,23 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         y : array-like of shape (n_samples,)
             The labels with which they were learned.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weights with which they were learned; a row of weight 3 is forgotten three times.
+            The weights with which they were learned.
 
         Returns
         -------
         Forgotten
-            Its ``extent`` is "complete" if nothing of the rows is left, or "counts only" if the encoding in use is not
-            the one of the remaining rows; its ``steps`` name what differs.
+            Its ``extent`` is "complete" if nothing remains of the rows, or "counts only" if the encoding in use differs
+            from that of the remaining rows; ``steps`` lists the differences.
 
         Raises
         ------
         NeverLearnedError
-            If the rows cannot all have been learned; nothing has changed then.
+            If the rows cannot all have been learned. The model is then unchanged.
 
         Notes
         -----
-        Beyond its sketch the model keeps no rows, only counts. So it notices rows that its counts cannot contain; rows
-        that were never learned but look as if they were, it cannot tell.
+        Beyond its sketch the model keeps counts only. It refuses rows that the counts cannot contain, but cannot detect
+        other rows that were never learned.
 
         Examples
         --------
@@ -130,10 +128,10 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         return self._forget(X, y, sample_weight)
 
     def forget_with_receipt(self, X: Any, y: Any, sample_weight: Any = None) -> Receipt:
-        """Unlearn rows as `forget` does, and return a receipt of it.
+        """Remove rows as `forget` does, and return a receipt.
 
-        The receipt holds fingerprints of what the model was before and after. Who has the rows can check with it, and
-        with the file of the model, that the model equals one that never learned them; see docs/forgetting.md.
+        The receipt contains fingerprints of the model before and after. With the rows and the model file it can be
+        verified that the model equals one that never learned them; see docs/forgetting.md.
 
         Parameters
         ----------
@@ -142,12 +140,12 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         y : array-like of shape (n_samples,)
             The labels with which they were learned.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weights with which they were learned; a row of weight 3 is forgotten three times.
+            The weights with which they were learned.
 
         Returns
         -------
         Receipt
-            To be saved, and checked with `flybloom verify`.
+            A receipt for `flybloom verify`.
 
         Examples
         --------
@@ -171,7 +169,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
 
     @property
     def class_count_(self) -> Array:
-        """Number of rows learned of each class, weights included; floats where weights are fractions."""
+        """Number of rows learned of each class, weights included; floats with fractional weights."""
         counts = self._handed_out("class_count_")
         return read_only(counts.unit.rows(counts.class_count))
 
@@ -182,7 +180,7 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
 
     @property
     def counts_per_row_(self) -> int:
-        """How much one row adds to the counts of its winners: 1, or 1024 where weights are fractions."""
+        """How much one row adds to the counts of its winners: 1, or 1024 with fractional weights."""
         return self._handed_out("counts_per_row_").unit.per_row
 
     def _can_score(self, learned: Model) -> bool:
@@ -190,12 +188,12 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         return learned.counts.classes.size > 0  # type: ignore[attr-defined, no-any-return]
 
     def _validate_params(self) -> None:
-        """Check what scikit-learn's constraints cannot say as well."""
+        """Also check what scikit-learn's constraints cannot express."""
         super()._validate_params()
         check_class_weight(self.class_weight, type(self).__name__)
 
     def _require_complete(self, learned: Model) -> None:
-        """Refuse a fit that met a single class, and class weights for others than those met."""
+        """Raise an error for a single class, and for class weights of unknown classes."""
         classes = learned.counts.classes  # type: ignore[attr-defined]
         if classes.size < 2:  # noqa: PLR2004
             msg = (
@@ -208,19 +206,19 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
 
     @contextmanager
     def _reading_counts(self) -> Iterator[Counted]:
-        """Give the counts, which stay as they are until the end of the block."""
+        """Yield a snapshot of the counts."""
         with self._reading_learned() as learned:
             yield learned.counts  # type: ignore[misc]
 
     def _handed_out(self, name: str) -> Counted:
-        """Return the counts for an attribute, which stays as it is."""
+        """Return a snapshot of the counts for an attribute."""
         learned = self._shared.hand_out()
         if learned is None:
             raise missing_attribute(self, name)
         return learned.counts  # type: ignore[return-value]
 
     def _require_own_encoding(self, hasher: Hasher, is_shared: bool) -> None:
-        """Refuse to leave out rows whose own labels have a part in the encoding, unless that does not matter."""
+        """Raise an error for leave-one-out if the encoding uses labels, unless that is accepted."""
         if hasher.encoder.step(Relevance) is not None and not (is_shared or isinstance(self.encoding, Encoder)):
             msg = (
                 "The encoding weighs columns by their relevance to the labels of all rows, so a row that is left out "

@@ -20,18 +20,18 @@ WORD_BITS = 64
 
 
 def random_signs(seed: int, n: int) -> Array:
-    """Return n random signs, 1 or -1: a function of the seed, the same everywhere, and fewer are the first of more."""
+    """Return n random signs, 1 or -1: a function of the seed, and a prefix of more signs."""
     words = np.random.Philox(key=seed).random_raw(-(-n // WORD_BITS))
     bits = np.unpackbits(words.astype("<u8").view(np.uint8), count=n, bitorder="little")
     return 1 - 2 * bits.astype(np.int8)
 
 
 class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Spread every feature over all columns, without changing distances.
+    """Spread every feature over all columns while preserving distances.
 
     Each column is multiplied by a random sign, zeros are added up to the next power of two d', and the rows are
-    multiplied by the Hadamard matrix over sqrt(d') [1]_. Lengths, distances and angles stay; but what was in a few
-    columns is now in all of them, so that a hash that looks at few columns at a time misses nothing. The authors of the
+    multiplied by the Hadamard matrix over sqrt(d') [1]_. Lengths, distances and angles are preserved, and information
+    in a few columns is spread over all of them, so that a hash of few columns does not miss it. The authors of the
     paper tune whether to do so.
 
     Parameters
@@ -40,7 +40,7 @@ class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Seed of the signs. An int makes the result reproducible on every machine; None draws a seed for each fit.
 
     n_jobs : int or None, default=None
-        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+        Number of threads. None means 1, -1 all processors. The result does not depend on it.
 
     Attributes
     ----------
@@ -57,16 +57,16 @@ class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Number of features seen during fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X has names that are strings.
+        Names of the features, if X has string column names.
 
     See Also
     --------
-    FlyHash : A hash that looks at few features at a time.
+    FlyHash : The hash.
 
     Notes
     -----
     The transform takes d' log2(d') additions for a row, in the order of the textbook: pairs of columns at distance 1,
-    then 2, then 4, and so on. A result depends on its row alone, to the last bit.
+    then 2, then 4, and so on. Results depend on their row alone, to the last bit.
 
     Rows of float32, and of integers up to 16 bits, give float32; all others give float64.
 
@@ -101,7 +101,7 @@ class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
-        """Say what is kept and what is accepted."""
+        """Declare preserved dtypes and accepted input."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.sparse = True
@@ -109,7 +109,7 @@ class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Draw the signs; of the rows only the number of features is used.
+        """Draw the signs; only the number of features is used.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """Return the rows, spread.
+        """Return the transformed rows.
 
         Parameters
         ----------
@@ -147,12 +147,12 @@ class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._multiply(X, self.signs_, np.full(self.n_features_out_, self.n_features_out_**-0.5))
 
     def inverse_transform(self, X: Any) -> Array:
-        """Return the rows that spread to these, up to rounding.
+        """Return the original rows, up to rounding.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features_out_)
-            Spread rows.
+            Transformed rows.
 
         Returns
         -------
@@ -193,5 +193,5 @@ class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _n_features_out(self) -> int:
-        """Number of columns of the output, for get_feature_names_out."""
+        """Number of output columns."""
         return int(self.n_features_out_)

@@ -1,4 +1,4 @@
-"""What became of parameters that estimators had; see `flybloom._internal.deprecated`."""
+"""Deprecated parameters of estimators; see `flybloom._internal.deprecated`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SCALINGS = {"none": "none", "center": "center", "standard": "standard+clip=inf"}
 
 
 def scaling_as_encoding(owner: str, scaling: Any, others: dict[str, Any]) -> str:
-    """Put the encoding that a scaling stands for in its place."""
+    """Replace a scaling by the equivalent encoding."""
     if scaling is None:
         return ""
     if scaling not in SCALINGS:
@@ -28,7 +28,7 @@ def scaling_as_encoding(owner: str, scaling: Any, others: dict[str, Any]) -> str
 
 
 def without_warm_up(owner: str, warm_up: Any, others: dict[str, Any]) -> str:  # noqa: ARG001
-    """Leave `warm_up` out."""
+    """Ignore `warm_up`."""
     return (
         f"warm_up of {owner} is deprecated and has no effect: the first rows of a stream are kept until they no longer "
         "fit into a sketch."

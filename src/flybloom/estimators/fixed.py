@@ -1,4 +1,4 @@
-"""Estimators that are made, not fitted: how they hash comes from the model that they were made of."""
+"""Estimators that are created from a fitted model and cannot be fitted."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from flybloom.estimators.base import FlyEstimator
 
 
 class FixedEstimator(FlyEstimator):
-    """An estimator that only predicts; what makes it sets ``_fitted_hasher``."""
+    """Estimator that only predicts; its creator sets ``_fitted_hasher``."""
 
     def __sklearn_tags__(self) -> Any:
-        """Sparse rows are fine where nothing is centred."""
+        """Accept sparse rows if nothing is centred."""
         tags = super(FlyEstimator, self).__sklearn_tags__()
         hasher = self._hasher
         tags.input_tags.sparse = hasher is None or hasher.encoder.takes_sparse
@@ -22,7 +22,7 @@ class FixedEstimator(FlyEstimator):
 
     @property
     def _hasher(self) -> Hasher | None:
-        """How rows are hashed; None before there is anything to predict with."""
+        """The hasher, or None."""
         return self.__dict__.get("_fitted_hasher")
 
 

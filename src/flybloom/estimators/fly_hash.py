@@ -29,49 +29,49 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
     Parameters
     ----------
     n_components : int, float or "auto", default="auto"
-        How many components there are, m in the paper.
+        Number of components, m in the paper.
 
         - If int, exactly that many.
         - If float, that multiple of the number of features.
         - If "auto", 32768.
 
     n_connections : int, float or "auto", default="auto"
-        How many features each component sums, s in the paper.
+        Number of features that each component sums, s in the paper.
 
         - If int, exactly that many.
         - If float, that share of the features, at least one.
         - If "auto", half of the features, at most 64.
 
     n_winners : int, float or "auto", default="auto"
-        How many components win in each row, rho in the paper.
+        Number of winning components per row, rho in the paper.
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
         - If "auto", 128, or a quarter of the components where there are fewer than 512.
 
     signed : bool, default=True
-        Whether each connection has a random sign. False gives the paper's matrix of zeros and ones, with which only
+        Whether connections have random signs. False gives the paper's matrix of zeros and ones, with which only
         large values can win; with signs, small ones can as well.
 
     encoding : str, Encoding or Encoder, default="auto"
-        What the hash sees of the columns; see `Encoding` and docs/encodings.md.
+        How columns are transformed before hashing; see `Encoding` and docs/encodings.md.
 
         - If "auto", columns are standardised and clipped at 2.5 deviations. Up to 30 become 5 soft bins each (up to 5
           columns 7) beside themselves; rows that are images, which is told from the rows, become their 50 leading
           principal components. Sparse rows are taken as they are. Labels are not
           looked at.
-        - If "none", the rows as they come, as in the paper: integers are summed as integers.
-        - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
-        - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
+        - If "none", no transformation, as in the paper: integers are summed as integers.
+        - Otherwise steps such as "standard", "bins", "relevance" and "rotation", joined by "+".
+        - If an `Encoding`, its steps. If a fitted encoder, that encoder.
 
         Missing values (NaN) that "auto" does not fill from other columns add nothing to a sum.
 
     random_state : int, RandomState instance or None, default=0
-        Seed of the connections. Models with the same seed add up, and are the same on every machine. None draws a seed
-        for each fit.
+        Seed of the connections. Models with the same seed can be added, and are the same on every machine. None draws a
+        new seed for each fit.
 
     n_jobs : int or None, default=None
-        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+        Number of threads. None means 1, -1 all processors. The result does not depend on it.
 
     Attributes
     ----------
@@ -91,10 +91,10 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         Seed of the connections.
 
     center_ : ndarray of shape (n_features_in_,) or None
-        What is subtracted from each column.
+        Centre of each column.
 
     scale_ : ndarray of shape (n_features_in_,) or None
-        What each column is divided by.
+        Scale of each column.
 
     connections_ : ndarray of shape (n_components_, n_connections_)
         Features that each component sums, in the order in which they are added; derived from ``seed_``.
@@ -106,7 +106,7 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         Number of features seen during fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X has names that are strings.
+        Names of the features, if X has string column names.
 
     See Also
     --------
@@ -230,7 +230,7 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         return self
 
     def to_parts(self) -> Parts:
-        """Return what files hold of the transformer.
+        """Return the state that files store.
 
         Returns
         -------
@@ -240,14 +240,14 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         return Parts(self._require_hasher(), {}, {})
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Any]) -> Self:  # noqa: ARG002
-        """Hash as a file says, and return the transformer itself; ValueError where that cannot be.
+        """Restore the state from a file, and return the transformer; ValueError if it is invalid.
 
         Parameters
         ----------
         hasher : Hasher or None
             How rows are hashed.
         facts : dict
-            What JSON held.
+            The JSON part of the file.
         arrays : dict of ndarray
             The arrays that are not the hasher's.
 
@@ -300,10 +300,10 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
 
     @property
     def _hasher(self) -> Hasher | None:
-        """How rows are hashed; None before fit."""
+        """The hasher; None before fit."""
         return getattr(self, "_fitted_hasher", None)
 
     @property
     def _n_features_out(self) -> int:
-        """Number of columns of the output, for get_feature_names_out."""
+        """Number of output columns."""
         return self.n_components_

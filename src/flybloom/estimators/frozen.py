@@ -26,7 +26,7 @@ class FrozenClassifier(LinearScores, FixedClassifier):
     Parameters
     ----------
     n_jobs : int or None, default=None
-        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+        Number of threads. None means 1, -1 all processors. The result does not depend on it.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class FrozenClassifier(LinearScores, FixedClassifier):
         What is added to the sums of weights, class weights included.
 
     temperature_ : float
-        What scores are divided by before the softmax of `predict_proba`.
+        Temperature of the softmax in `predict_proba`.
 
     n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
         As for `FlyHash`.
@@ -49,7 +49,7 @@ class FrozenClassifier(LinearScores, FixedClassifier):
         Number of features seen during fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the rows of fit had names that are strings.
+        Names of the features, if X in fit had string column names.
 
     See Also
     --------
@@ -106,11 +106,11 @@ class FrozenClassifier(LinearScores, FixedClassifier):
 
     @property
     def intercept_(self) -> Array:
-        """What is added to the sums of weights."""
+        """Intercept of each class."""
         return self.frozen_readout.intercept * self.frozen_readout.unit
 
     def to_parts(self) -> Parts:
-        """Return what files hold of the classifier.
+        """Return the state that files store.
 
         Returns
         -------
@@ -121,14 +121,14 @@ class FrozenClassifier(LinearScores, FixedClassifier):
         return Parts(hasher, *self._frozen.to_parts())
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """Predict as a file says, and return the classifier itself; ValueError where that cannot be.
+        """Restore the state from a file, and return the classifier; ValueError if it is invalid.
 
         Parameters
         ----------
         hasher : Hasher or None
             How rows are hashed.
         facts : dict
-            What JSON held.
+            The JSON part of the file.
         arrays : dict of ndarray
             The arrays that are not the hasher's.
 
@@ -144,7 +144,7 @@ class FrozenClassifier(LinearScores, FixedClassifier):
 
     @contextmanager
     def _reading(self, X: Any) -> Iterator[Reading]:
-        """Give rows and how they are read."""
+        """Yield validated rows with the current read-out."""
         hasher = self._require_hasher()
         rows = check_rows(X, type(self).__name__, hasher.encoder)
         divisor = self._frozen.divisor

@@ -25,7 +25,7 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
     Parameters
     ----------
     n_jobs : int or None, default=None
-        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+        Number of threads. None means 1, -1 all processors. The result does not depend on it.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
         Number of features seen during fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the rows of fit had names that are strings.
+        Names of the features, if X in fit had string column names.
 
     See Also
     --------
@@ -102,7 +102,7 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
         return self._frozen
 
     def to_parts(self) -> Parts:
-        """Return what files hold of the regressor.
+        """Return the state that files store.
 
         Returns
         -------
@@ -112,14 +112,14 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
         return Parts(self._require_hasher(), *self._frozen.to_parts())
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """Predict as a file says, and return the regressor itself; ValueError where that cannot be.
+        """Restore the state from a file, and return the regressor; ValueError if it is invalid.
 
         Parameters
         ----------
         hasher : Hasher or None
             How rows are hashed.
         facts : dict
-            What JSON held.
+            The JSON part of the file.
         arrays : dict of ndarray
             The arrays that are not the hasher's.
 

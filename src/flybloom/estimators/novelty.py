@@ -50,7 +50,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
     Parameters
     ----------
     n_components : int, float or "auto", default="auto"
-        How many components there are, m in the paper.
+        Number of components, m in the paper.
 
         - If int, exactly that many.
         - If float, that multiple of the number of features.
@@ -58,14 +58,14 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
           filters.
 
     n_connections : int, float or "auto", default="auto"
-        How many features each component sums, s in the paper.
+        Number of features that each component sums, s in the paper.
 
         - If int, exactly that many.
         - If float, that share of the features, at least one.
         - If "auto", half of the columns that are hashed, at most 64.
 
     n_winners : int, float or "auto", default="auto"
-        How many components win in each row, rho in the paper.
+        Number of winning components per row, rho in the paper.
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
@@ -108,25 +108,25 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         common unit. To bins it says, where it is above 0, that they keep their means, which do the same.
 
     signed : bool, default=True
-        Whether each connection has a random sign. False gives the paper's matrix of zeros and ones.
+        Whether connections have random signs. False gives the paper's binary matrix.
 
     encoding : str, Encoding or Encoder, default="auto"
-        What the hash sees of the columns; see `Encoding` and docs/encodings.md.
+        How columns are transformed before hashing; see `Encoding` and docs/encodings.md.
 
         - If "auto", columns are standardised, and up to 100 for leverage, or 5 for filters, become 5 soft bins each,
           over 4 deviations on both sides, with the column itself beside them. Sparse rows are taken as they are.
-        - If "none", the rows as they come, as in the paper: integers are summed as integers.
-        - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
-        - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
+        - If "none", no transformation, as in the paper: integers are summed as integers.
+        - Otherwise steps such as "standard", "bins", "relevance" and "rotation", joined by "+".
+        - If an `Encoding`, its steps. If a fitted encoder, that encoder.
 
-        With `partial_fit` the first rows fix it, see `warm_up`. Missing values (NaN) add nothing to a sum.
+        Missing values (NaN) add nothing to a sum.
 
     random_state : int, RandomState instance or None, default=0
-        Seed of the connections. Models with the same seed add up, and are the same on every machine. None draws a seed
-        for each fit.
+        Seed of the connections. Models with the same seed can be added, and are the same on every machine. None draws a
+        new seed for each fit.
 
     n_jobs : int or None, default=None
-        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+        Number of threads. None means 1, -1 all processors. The result does not depend on it.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         Number of features seen during fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X has names that are strings.
+        Names of the features, if X has string column names.
 
     See Also
     --------
@@ -229,7 +229,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Forget everything, learn the rows, and set the threshold.
+        """Fit from scratch and set the threshold.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         return np.where(scores < self.offset_, -1, 1)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn a block of rows in addition to those before.
+        """Update the model with a block of rows.
 
         Parameters
         ----------
@@ -303,8 +303,8 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         Returns
         -------
         Forgotten
-            Its ``extent`` is "complete" if nothing of the rows is left, or "counts only" if the encoding in use is not
-            the one of the remaining rows; its ``steps`` name what differs.
+            Its ``extent`` is "complete" if nothing remains of the rows, or "counts only" if the encoding in use differs
+            from that of the remaining rows; ``steps`` lists the differences.
         """
         return self._forget(X, None if self.forget_after is None else positions)
 
@@ -336,7 +336,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         return self
 
     def leave_one_out_novelty(self, X: Any, positions: Any = None) -> Array:
-        """Return how novel learned rows are, each as if it alone had not been learned; exact.
+        """Return how novel learned rows are, each left out of the model; exact.
 
         Parameters
         ----------
@@ -348,7 +348,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            From 0, familiar, to 1, never met.
+            From 0, familiar, to 1, never seen.
 
         Examples
         --------
@@ -372,7 +372,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         Parameters
         ----------
         learned : Model
-            What was learned from the rows.
+            The state learned from the rows.
         sketch : Sketch
             A sample of them.
 
@@ -397,14 +397,14 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         )
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """Hold what a file says, and return the detector itself; ValueError where none can have that.
+        """Restore the state from a file, and return the detector; ValueError if it is invalid.
 
         Parameters
         ----------
         hasher : Hasher or None
             How rows are hashed.
         facts : dict
-            What JSON held.
+            The JSON part of the file.
         arrays : dict of ndarray
             The arrays that are not the hasher's.
 
@@ -452,7 +452,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         return {"offset": USUAL_OFFSET} if self._calibrates else {}
 
     def _calibration_key(self) -> Any:
-        """Return the parameters that the calibration depends on."""
+        """Return the parameters on which the calibration depends."""
         return self.contamination, self.decay, self.alpha
 
     @property
@@ -478,7 +478,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
 
     @property
     def _encoding(self) -> Wanted:
-        """Which steps the encoder is to have."""
+        """The requested encoding."""
         return wanted_encoding(
             self.encoding,
             uses_labels=False,
@@ -519,7 +519,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         return None if y is None else np.asarray(y)
 
     def _validate_params(self) -> None:
-        """Check what scikit-learn's constraints cannot say as well."""
+        """Also check what scikit-learn's constraints cannot express."""
         super()._validate_params()
         if self.readout == LEVERAGE and self.forget_after is not None:
             msg = (
@@ -556,7 +556,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
 
     @contextmanager
     def _reading_novelty(self, X: Any) -> Iterator[NoveltyReading]:
-        """Give rows and how their novelty is read."""
+        """Yield validated rows with the current novelty read-out."""
         with self._scoring(X) as (rows, learned):
             form = self._reader(learned.counts).form
             yield NoveltyReading(rows, learned.hasher, form, lambda: self._offset_of(learned))

@@ -47,7 +47,7 @@ class NoveltyScores(OutlierMixin):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples,)
-            From 0, familiar, to 1, never met.
+            From 0, familiar, to 1, never seen.
         """
         with self._reading_novelty(X) as reading:
             return reading.novelty(self.n_jobs)
@@ -63,7 +63,7 @@ class NoveltyScores(OutlierMixin):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples,)
-            From -1, never met, to 0, familiar.
+            From -1, never seen, to 0, familiar.
         """
         return -self.novelty(X)
 

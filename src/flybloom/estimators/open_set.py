@@ -130,7 +130,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
 
     @fit_context
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn a block of rows in addition to those before.
+        """Update the model with a block of rows.
 
         The first block sets the threshold; a class that is new later has ``common_threshold_``. `calibrate` moves both.
 
@@ -218,12 +218,12 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return self.estimator_
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the model to a file, which `flybloom.load` reads.
+        """Save the model to a file for `flybloom.load`.
 
         Parameters
         ----------
         path : str or path-like
-            Where to. A file that is there is replaced.
+            Path of the file. An existing file is replaced.
         """
         model_file.save(self, path)
 
@@ -278,14 +278,14 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return Parts(None, facts, {**arrays, "threshold": self.threshold_})
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
-        """Hold what a file says, and return the classifier itself; ValueError where none can have that.
+        """Restore the state from a file, and return the classifier; ValueError if it is invalid.
 
         Parameters
         ----------
         hasher : Hasher or None
             Not used: the classifier inside has its own.
         facts : dict
-            What JSON held.
+            The JSON part of the file.
         arrays : dict of ndarray
             The arrays.
 

@@ -19,7 +19,7 @@ class OutputsEstimator(MultiOutputMixin, SolvedEstimator):  # type: ignore[misc]
     """An estimator of one or many outputs, whose counts have sums of targets by component."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Forget everything, then learn the rows.
+        """Fit from scratch.
 
         Parameters
         ----------
@@ -39,7 +39,7 @@ class OutputsEstimator(MultiOutputMixin, SolvedEstimator):  # type: ignore[misc]
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn a block of rows in addition to those before.
+        """Update the model with a block of rows.
 
         Parameters
         ----------
@@ -59,7 +59,7 @@ class OutputsEstimator(MultiOutputMixin, SolvedEstimator):  # type: ignore[misc]
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
-        """Unlearn rows: afterwards the counts equal, bit for bit, those of a model that never learned them.
+        """Remove rows: afterwards the counts equal, bit for bit, those of a model that never learned them.
 
         Parameters
         ----------
@@ -68,18 +68,18 @@ class OutputsEstimator(MultiOutputMixin, SolvedEstimator):  # type: ignore[misc]
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             The targets with which they were learned.
         sample_weight : array-like of shape (n_samples,), default=None
-            The weights with which they were learned; a row of weight 3 is forgotten three times.
+            The weights with which they were learned.
 
         Returns
         -------
         Forgotten
-            Its ``extent`` is "complete" if nothing of the rows is left, or "counts only" if the encoding in use is not
-            the one of the remaining rows; its ``steps`` name what differs.
+            Its ``extent`` is "complete" if nothing remains of the rows, or "counts only" if the encoding in use differs
+            from that of the remaining rows; ``steps`` lists the differences.
 
         Raises
         ------
         NeverLearnedError
-            If the rows cannot all have been learned; nothing has changed then.
+            If the rows cannot all have been learned. The model is then unchanged.
         """
         return self._forget(X, y, sample_weight)
 

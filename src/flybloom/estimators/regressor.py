@@ -47,7 +47,7 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
         generalised cross-validation, which follows from the counts alone. It may be changed after fit.
 
     signed : bool, default=True
-        Whether each connection has a random sign.
+        Whether connections have random signs.
 
     encoding : str, Encoding or Encoder, default="auto"
         What the hash sees of the columns; see `FlyRidgeClassifier`. Where labels have a part in it, ranges of the
@@ -61,11 +61,11 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
         of the first rows. Models that learned apart add up if they have the same one.
 
     random_state : int, RandomState instance or None, default=0
-        Seed of the connections. Models with the same seed add up, and are the same on every machine. None draws a seed
-        for each fit.
+        Seed of the connections. Models with the same seed can be added, and are the same on every machine. None draws a
+        new seed for each fit.
 
     n_jobs : int or None, default=None
-        Number of threads. None means 1, -1 all processors. No count depends on it.
+        Number of threads. None means 1, -1 all processors. Counts do not depend on it.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
         Number of features seen during fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X has names that are strings.
+        Names of the features, if X has string column names.
 
     See Also
     --------
@@ -166,7 +166,7 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
             return as_given(targets_of(rows, learned.hasher, counts.grid, scores))
 
     def leave_one_out_predict(self, X: Any, y: Any) -> Array:
-        """Return the predictions for learned rows, each as if it alone had not been learned.
+        """Return the predictions for learned rows, each left out of the model.
 
         Those of a model fitted to the other rows with the same penalty and encoding, to 1e-9 of the spread of the
         targets for an alpha from 1e-5 on, without fitting one for each.

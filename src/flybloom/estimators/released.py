@@ -46,10 +46,10 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         How many rows each row of a class counts as, see `FlyBloomClassifier`. "balanced" goes by the noisy counts.
 
     temperature : float, default=0.1
-        What the novelties are divided by before the softmax of `predict_proba`.
+        Temperature of the softmax in `predict_proba`.
 
     n_jobs : int or None, default=None
-        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+        Number of threads. None means 1, -1 all processors. The result does not depend on it.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         Number of features seen during fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the rows of fit had names that are strings.
+        Names of the features, if X in fit had string column names.
 
     See Also
     --------
@@ -133,7 +133,7 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         Raises
         ------
         IncompatibleHashError
-            If the two hash differently; the message lists all that differs.
+            If the two hash differently; the message lists the differences.
         """
         if not isinstance(other, ReleasedClassifier):
             name = type(other).__name__
@@ -242,7 +242,7 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         return float(min(MAX_DECAY, 2 / max(mean + 2 * deviation, 1.0)))
 
     def to_parts(self) -> Parts:
-        """Return what files hold of the release.
+        """Return the state that files store.
 
         Returns
         -------
@@ -254,14 +254,14 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         return Parts(self._require_hasher(), facts, {"counts": narrowest(self._table - lowest)})
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """Predict as a file says, and return the release itself; ValueError where that cannot be.
+        """Restore the state from a file, and return the release; ValueError if it is invalid.
 
         Parameters
         ----------
         hasher : Hasher or None
             How rows are hashed.
         facts : dict
-            What JSON held.
+            The JSON part of the file.
         arrays : dict of ndarray
             The arrays that are not the hasher's.
 
@@ -285,13 +285,13 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         return self.with_counts(hasher, classes, table.astype(np.int64) + lowest, tuple(map(Spent.from_json, releases)))
 
     def _validate_params(self) -> None:
-        """Check what scikit-learn's constraints cannot say as well."""
+        """Also check what scikit-learn's constraints cannot express."""
         super(FlyEstimator, self)._validate_params()
         check_class_weight(self.class_weight, type(self).__name__)
 
     @contextmanager
     def _reading(self, X: Any) -> Iterator[Reading]:
-        """Give rows and how filters read them: no count is less than zero."""
+        """Yield validated rows with the filters; negative counts are 0."""
         hasher = self._require_hasher()
         self._check_parameters()
         rows = check_rows(X, type(self).__name__, hasher.encoder)

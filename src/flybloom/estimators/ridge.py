@@ -59,7 +59,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         - If "auto", 1024 for up to 1000 rows in the first block or `fit`, 2048 for up to 20 000, 4096 for more.
 
     n_connections : int, float or "auto", default="auto"
-        How many features each component sums.
+        Number of features that each component sums.
 
         - If int, exactly that many.
         - If float, that share of the features, at least one.
@@ -67,7 +67,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
           of windows.
 
     n_winners : int, float or "auto", default="auto"
-        How many components win in each row.
+        Number of winning components per row.
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
@@ -83,10 +83,10 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         be changed after fit. "balanced" takes away what the sizes of the classes add.
 
     signed : bool, default=True
-        Whether each connection has a random sign.
+        Whether connections have random signs.
 
     encoding : str, Encoding or Encoder, default="auto"
-        What the hash sees of the columns; see `Encoding` and docs/encodings.md.
+        How columns are transformed before hashing; see `Encoding` and docs/encodings.md.
 
         - If "auto", columns are standardised and clipped at 2.5 deviations, and of up to 100 missing values are filled
           from the others. Up to 30 become 5 soft bins each (up to 5 columns 7) beside themselves, unless neighbours in
@@ -94,25 +94,25 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
           are weighed by their relevance to the labels. Rows that are images, which is told from the rows, are seen
           through windows, up to 512 pixels as their 50 leading principal components. Sparse rows are taken as they
           are, but for the weights.
-        - If "none", the rows as they come: integers are summed as integers.
-        - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
-        - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
+        - If "none", no transformation: integers are summed as integers.
+        - Otherwise steps such as "standard", "bins", "relevance" and "rotation", joined by "+".
+        - If an `Encoding`, its steps. If a fitted encoder, that encoder.
 
     weight_unit : float or "auto", default="auto"
-        The `sample_weight` that counts as one row. Counts are whole numbers, so weights become whole numbers first.
+        The `sample_weight` that counts as one row. Weights are rounded to integer multiples of 1/1024 of it.
 
-        - If float, each weight counts to the nearest 1/1024 of a row; smaller ones than half of that count as nothing.
-        - If "auto", weights that are whole numbers are counted as they are. Where one of the first block is not, the
-          mean of those above zero counts as one row. Later blocks are counted in the same unit.
+        - If float, each weight is rounded to the nearest 1/1024 of a row, weights below half of that to 0.
+        - If "auto", integers are used as they are. If the first block has fractional weights, the mean of its positive
+          weights counts as one row, also in later blocks.
 
-        Models add up if they have the same one; ``weight_unit_`` says which.
+        Models can be added if they have the same ``weight_unit_``.
 
     random_state : int, RandomState instance or None, default=0
-        Seed of the connections. Models with the same seed add up, and are the same on every machine. None draws a seed
-        for each fit.
+        Seed of the connections. Models with the same seed can be added, and are the same on every machine. None draws a
+        new seed for each fit.
 
     n_jobs : int or None, default=None
-        Number of threads. None means 1, -1 all processors. No count depends on it.
+        Number of threads. None means 1, -1 all processors. Counts do not depend on it.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         Number of features seen during fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X has names that are strings.
+        Names of the features, if X has string column names.
 
     See Also
     --------
@@ -209,7 +209,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         self.n_jobs = n_jobs
 
     def leave_one_out_decision(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:
-        """Return the scores of learned rows, each as if it alone had not been learned.
+        """Return the scores of learned rows, each left out of the model.
 
         Those of a model fitted to the other rows with the same penalty, to 1e-9 for an alpha from 1e-5 on, without
         fitting one for each: the equations are solved once more, in double precision. The encoding stays that of all
@@ -223,8 +223,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         y : array-like of shape (n_samples,)
             The labels they were learned with.
         shared_encoding : bool, default=False
-            Whether an encoding that was fitted to the labels of all rows may be used: to look at rows, say, but never
-            to estimate an accuracy.
+            Whether to accept an encoding that was fitted to the labels of all rows. Do not estimate accuracies with it.
 
         Returns
         -------
@@ -269,7 +268,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
                 return LeftOut(counts, alpha).novelty(learned.hasher.winners(rows, self.n_jobs))
 
     def leave_one_out_novelty(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:
-        """Return the novelty of learned rows, each as if it alone had not been learned.
+        """Return the novelty of learned rows, each left out of the model.
 
         Parameters
         ----------
@@ -330,7 +329,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         labels : label or array-like of shape (n_samples,), default=None
-            The class that each row is scored for, or one class for all rows. None takes the predicted one.
+            The class for each row, or one class for all rows. None for the predicted class.
 
         Returns
         -------
@@ -406,7 +405,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
 
     @property
     def temperature_(self) -> float:
-        """What scores are divided by before the softmax of `predict_proba`."""
+        """Temperature of the softmax in `predict_proba`."""
         learned = self._shared.value
         if learned is None:
             raise missing_attribute(self, "temperature_")
@@ -417,17 +416,17 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         return float({**self._calibration(learned), **learned.tuned}["temperature"])
 
     def _calibration_key(self) -> Any:
-        """Return the parameters that the calibration depends on."""
+        """Return the parameters on which the calibration depends."""
         return self.alpha
 
     def _frozen_readout(self, learned: Model) -> FrozenReadout:
-        """Return the weights of all components, and what else labels and probabilities follow from."""
+        """Return weights, intercepts and temperature as a frozen read-out."""
         counts: Any = learned.counts
         return self._solution(counts).frozen(counts.classes, self._shift(learned), self._temperature_of(learned))
 
     @contextmanager
     def _reading(self, X: Any) -> Iterator[Reading]:
-        """Give rows and how they are read."""
+        """Yield validated rows with the current read-out."""
         with self._scoring(X) as (rows, learned):
             counts: Any = learned.counts
             seed = learned.hasher.projection.seed
@@ -440,7 +439,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         Parameters
         ----------
         learned : Model
-            What was learned from the rows.
+            The state learned from the rows.
         sketch : Sketch
             A sample of them.
 

@@ -142,7 +142,7 @@ class FilterScores(LinearScores):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            From 0, familiar, to 1, never met; columns as in ``classes_``.
+            From 0, familiar, to 1, never seen; columns as in ``classes_``.
         """
         with self._reading_filters(X) as reading:
             novelty: Novelty = np.abs(reading.scores(self.n_jobs))  # without the sign of a zero

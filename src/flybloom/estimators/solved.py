@@ -31,11 +31,11 @@ class LearnedRows(NamedTuple):
     truth: Array
 
     def own(self) -> Array:
-        """Return the scores of the rows, each as if it alone had not been learned."""
+        """Return the scores of the rows, each left out of the model."""
         return self.left_out.own(self.winners, self.truth)
 
     def own_novelty(self) -> Array:
-        """Return how novel the rows are to each class, each as if it alone had not been learned."""
+        """Return how novel the rows are to each class, each left out of the model."""
         return self.left_out.own_novelty(self.winners, self.truth)
 
 
@@ -85,7 +85,7 @@ class SolvedEstimator(CountingEstimator):
         return learned.counts.n_rows > 0
 
     def _handed_out(self, name: str) -> Any:
-        """Return the counts for an attribute, which stays as it is."""
+        """Return a snapshot of the counts for an attribute."""
         learned = self._shared.hand_out()
         if learned is None:
             raise missing_attribute(self, name)

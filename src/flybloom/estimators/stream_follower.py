@@ -209,7 +209,7 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
         Parameters
         ----------
         path : str or path-like
-            Where to. A file that is there is replaced.
+            Path of the file. An existing file is replaced.
         """
         model_file.save(self, path)
 
@@ -236,5 +236,5 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
         return model
 
     def _answers_now(self) -> Any:
-        """Return the model that answers, or None before the first rows."""
+        """Return the model in use, or None before the first rows."""
         raise NotImplementedError

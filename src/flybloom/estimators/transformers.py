@@ -104,7 +104,7 @@ class SoftBins(_EncodingTransformer):
         Number of features seen during fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X has names that are strings.
+        Names of the features, if X has string column names.
 
     See Also
     --------
@@ -171,7 +171,7 @@ class RelevanceScaler(_EncodingTransformer):
         Number of features seen during fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X has names that are strings.
+        Names of the features, if X has string column names.
 
     See Also
     --------

@@ -119,16 +119,16 @@ class SlidingWindow(StreamFollower):
 
     @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, times: Any = None) -> Self:
-        """Forget everything, then learn the rows; the window has the last of them.
+        """Fit from scratch; the window holds the last rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows, in the order in which they came.
+            The rows, in order of arrival.
         y : array-like of shape (n_samples,), default=None
             Their labels, where the model has labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 counts as three copies.
+            Integers; a row of weight 3 counts as three copies.
         times : float or array-like of shape (n_samples,), default=None
             When the rows came, in seconds; None for now. See `seconds`.
 
@@ -150,11 +150,11 @@ class SlidingWindow(StreamFollower):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows, in the order in which they came.
+            The rows, in order of arrival.
         y : array-like of shape (n_samples,), default=None
             Their labels, where the model has labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers; a row of weight 3 counts as three copies.
+            Integers; a row of weight 3 counts as three copies.
         times : float or array-like of shape (n_samples,), default=None
             When the rows came, in seconds, not before those that came before; None for now. See `seconds`.
 
@@ -191,7 +191,7 @@ class SlidingWindow(StreamFollower):
         return memory.n_rows if isinstance(memory, Generations) else len(memory)
 
     def memory_usage(self) -> dict[str, int]:
-        """Return how many bytes of memory the window takes.
+        """Return the memory of the window in bytes.
 
         Returns
         -------
@@ -219,14 +219,14 @@ class SlidingWindow(StreamFollower):
         return Parts(None, {"inside": inside, "window": facts, **first}, {**arrays, **own, **first_rows})
 
     def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
-        """Hold what a file says, and return the window itself; ValueError where none can have that.
+        """Restore the state from a file, and return the window; ValueError if it is invalid.
 
         Parameters
         ----------
         hasher : Hasher or None
             Not used: the model inside has its own.
         facts : dict
-            What JSON held.
+            The JSON part of the file.
         arrays : dict of ndarray
             The arrays.
 
@@ -259,7 +259,7 @@ class SlidingWindow(StreamFollower):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled or copied: a window of its own."""
+        """Return the state to pickle or copy."""
         with self._guard.learning:
             state = {name: value for name, value in super().__getstate__().items() if name != "_guard"}
             following = state.get("_following")
@@ -270,7 +270,7 @@ class SlidingWindow(StreamFollower):
         return state
 
     def _validate_params(self) -> None:
-        """Check what scikit-learn's constraints cannot say."""
+        """Check what scikit-learn's constraints cannot express."""
         super()._validate_params()
         given = [name for name in LIMITS if getattr(self, name) is not None]
         if len(given) != 1:
@@ -289,7 +289,7 @@ class SlidingWindow(StreamFollower):
             raise ValueError(msg)
 
     def _answers_now(self) -> Any:
-        """Return the model that answers, or None before the first rows."""
+        """Return the model in use, or None before the first rows."""
         following = self.__dict__.get("_following")
         return None if following is None else following.model
 
@@ -314,7 +314,7 @@ class SlidingWindow(StreamFollower):
         return self._begin(model, joined(list(early.blocks)), early.times)
 
     def _begin(self, model: CountingEstimator, block: Block, times: Array) -> _Following:
-        """Return what is followed from now on, of a model that has just learned all of these rows."""
+        """Return the state after a model has learned these rows."""
         with reading_learned(model) as learned:
             hasher = learned.hasher
             nothing = learned.counts.minus(learned.counts)

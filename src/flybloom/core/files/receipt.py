@@ -123,7 +123,7 @@ class Receipt:
         Parameters
         ----------
         path : str or path-like
-            Where to. A file that is there is replaced.
+            Path of the file. An existing file is replaced.
         """
         labels = labels_to_json(np.array([label for label, _ in self.classes]))
         stored = {**asdict(self), "classes": {"labels": labels, "rows": [n for _, n in self.classes]}}

@@ -32,7 +32,7 @@ class AgedFilter:
         return FilterForm(self._weights_of(self._counts))
 
     def of_learned(self, winners: Winners, own_ages: Codes) -> Array:
-        """Return the novelty of rows of these ages (-1: faded), each as if it alone had not been learned."""
+        """Return the novelty of rows of these ages (-1: faded), each left out of the model."""
         counts = self._counts[winners]
         is_own = own_ages[:, None, None] == np.arange(counts.shape[2])
         weights = self._weights_of(counts - (is_own & (counts > 0)))
@@ -40,7 +40,7 @@ class AgedFilter:
 
     @cached_property
     def mean_of_learned(self) -> float:
-        """Return the mean novelty of the rows that have not faded, each as if it alone had not been learned."""
+        """Return the mean novelty of the rows that have not faded, each left out of the model."""
         total = 0.0
         for age in range(self._counts.shape[1]):
             counts = self._counts.copy()

@@ -90,7 +90,7 @@ def temperature_unit(n_winners: int) -> float:
 def left_out_scores(
     counts: ClassCounts, class_weight: ClassWeight, winners: Winners, codes: Codes, leaves: Weights | None = None
 ) -> Array:
-    """Return the scores of learned rows of these classes, each as if it alone had not been learned.
+    """Return the scores of learned rows of these classes, each left out of the model.
 
     `leaves` is how much each counts; as one row, unless given.
     """

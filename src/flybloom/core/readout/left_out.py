@@ -43,7 +43,7 @@ class LeftOut:
         return np.asarray(sums + self._intercept)
 
     def own(self, winners: Winners, truth: Array) -> Array:
-        """Return the scores of learned rows, each as if it alone had not been learned.
+        """Return the scores of learned rows, each left out of the model.
 
         The truth is what each row was learned with: `indicator` of its class, or its targets as `RightSide` has them.
         """
@@ -54,7 +54,7 @@ class LeftOut:
         return np.asarray(1.0 - self.scores(winners) / (1.0 + self._leverages.of_rows(winners))[:, None])
 
     def own_novelty(self, winners: Winners, truth: Array) -> Array:
-        """Return the same of learned rows, each as if it alone had not been learned."""
+        """Return the same of learned rows, each left out of the model."""
         leverage = np.minimum(self._leverages.of_rows(winners), 1.0)  # l / (1 + l) of the l without the row
         return np.asarray(1.0 - self.own(winners, truth) * (1.0 - leverage)[:, None])
 

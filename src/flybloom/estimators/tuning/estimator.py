@@ -106,7 +106,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         Whether each connection has a random sign, or both to try.
 
     encoding : str, Encoding, Encoder or list of these, default="auto"
-        What the hash sees of the columns; see `Encoding` and docs/encodings.md. Of a list, each is tried.
+        How columns are transformed before hashing; see `Encoding` and docs/encodings.md. Of a list, each is tried.
 
         - If "all", "auto", "standard", "bins", "rotation" and "none" are tried, of sparse rows "auto" and "none".
 
@@ -115,9 +115,9 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
           which is told from the rows, become their 50 leading principal components instead. Sparse rows are taken as
           they are, but for the weights, but not with ``cv="loo"``, where a row would be judged by weights that its
           own label has a part in.
-        - If "none", the rows as they come, as in the paper: integers are summed as integers.
-        - Other words are "standard", "bins", "relevance", "rotation", alone or with "+" between them.
-        - If an `Encoding`, its steps. If an encoder that was fitted beforehand, just that.
+        - If "none", no transformation, as in the paper: integers are summed as integers.
+        - Otherwise steps such as "standard", "bins", "relevance" and "rotation", joined by "+".
+        - If an `Encoding`, its steps. If a fitted encoder, that encoder.
 
         Missing values (NaN) that "auto" does not fill from other columns add nothing to a sum. Here "auto" leaves no
         column out, and does not ask neighbours whether bins do harm: labels of held-out rows would have a part in it.
@@ -132,10 +132,10 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         more is refused before it starts.
 
     random_state : int, RandomState instance or None, default=0
-        Seed of the connections, and of the choice between classes that tie. None draws a seed for each fit.
+        Seed of the connections and of the choice between tied classes. None draws a seed for each fit.
 
     n_jobs : int or None, default=None
-        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+        Number of threads. None means 1, -1 all processors. The result does not depend on it.
 
     verbose : bool, default=False
         Whether to show progress, in terminals and notebooks.
@@ -190,7 +190,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         Number of features seen during fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X has names that are strings.
+        Names of the features, if X has string column names.
 
     See Also
     --------
@@ -464,7 +464,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         return needed
 
     def _validate_params(self) -> None:
-        """Check what scikit-learn's constraints cannot say as well."""
+        """Also check what scikit-learn's constraints cannot express."""
         self._check_values()
         super()._validate_params()
         check_class_weight(self.class_weight, type(self).__name__)
@@ -624,7 +624,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         hasher : Hasher or None
             Not used: the best model has its own.
         facts : dict
-            What JSON held.
+            The JSON part of the file.
         arrays : dict of ndarray
             The arrays.
 

@@ -125,7 +125,7 @@ class Search:
     class_weight : "balanced", dict or None
         How much each class counts, by code.
     seed : int
-        Seed of the connections, and of the choice between classes that tie.
+        Seed of the connections and of the choice between tied classes.
     n_jobs : int or None
         Number of threads.
     """
