@@ -83,8 +83,11 @@ def test_an_encoding_without_bounds_is_refused():
         def apply(self, rows):
             return np.sin(1000 * rows).astype(np.float32)
 
+        def to_dict(self):
+            raise NotImplementedError
+
         @classmethod
-        def from_parts(cls, facts, arrays, n_inputs):
+        def from_dict(cls, stored, n_inputs):
             raise NotImplementedError
 
     hasher = Hasher.of(Encoder(3, None, (Sines(),)), 0, (16, 2, 3), signed=True)

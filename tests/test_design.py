@@ -6,6 +6,7 @@ A kind of counts is added in tests/toy_kind.py, and proven by the laws.
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,6 @@ class Largest(Step):
     """Divides each column by its largest absolute value."""
 
     kind = "largest"
-    ARRAYS = frozenset({"largest"})
 
     def __init__(self, largest):
         self.largest = largest
@@ -57,24 +57,24 @@ class Largest(Step):
         """Return the rows between -1 and 1."""
         return (rows / self.largest).astype(np.float32)
 
-    def arrays(self):
+    def to_dict(self):
         """Return what files hold."""
         return {"largest": self.largest}
 
     @classmethod
-    def from_parts(cls, facts, arrays, n_inputs):  # noqa: ARG003
+    def from_dict(cls, stored, n_inputs):
         """Return the step that a file holds."""
-        if arrays["largest"].shape != (n_inputs,) or not (arrays["largest"] > 0).all():
+        if stored["largest"].shape != (n_inputs,) or not (stored["largest"] > 0).all():
             msg = "largest is not positive"
             raise ValueError(msg)
-        return cls(arrays["largest"])
+        return cls(stored["largest"])
 
 
 def test_a_step_of_the_encoding(digits, monkeypatch, tmp_path):
     """Fit, training in blocks, Dask, files and the refusal to merge follow."""
     da, distributed = pytest.importorskip("dask.array"), pytest.importorskip("flybloom.distributed")
     monkeypatch.setitem(STEPS, "largest", Largest)
-    monkeypatch.setattr(Encoding, "fitted", lambda _, features, sample: features.extended(Largest.fit(sample)))
+    monkeypatch.setattr(Encoding, "fitted", lambda _, features, sample: replace(features, steps=(Largest.fit(sample),)))
     X, y = digits
     settings = {"n_components": 200, "n_winners": 8, "random_state": 0}
     model = flybloom.FlyBloomClassifier(**settings).fit(X, y)

@@ -14,8 +14,8 @@ from sklearn.neighbors import KNeighborsClassifier
 import flybloom
 from flybloom import Encoding, FlyBloomClassifier, FlyBloomClassifierCV, FlyRidgeClassifier
 from flybloom.core.encoding import neighbours
+from flybloom.core.encoding.columns import Select
 from flybloom.core.encoding.neighbours import is_behind
-from flybloom.core.encoding.select import Select
 from flybloom.core.sketch import Sketch
 from laws.kinds import assert_same_state
 from laws.strategies import block_cuts, labelled_rows
@@ -119,11 +119,11 @@ def test_columns_that_are_none_are_refused():
         with pytest.raises(ValueError, match="columns"):
             Encoding(columns=wrong)
         with pytest.raises(ValueError, match="ascending"):
-            Select.from_parts({"columns": list(wrong)}, {}, 3)
+            Select.from_dict({"columns": list(wrong)}, 3)
     for given_ in ({"scaling": "none"}, {"grid_shape": (2, 2)}):
         with pytest.raises(ValueError, match="columns"):
             Encoding(columns=(0,), **given_)
     with pytest.raises(ValueError, match=r"below the number of columns, 2\. Got 2"):
         Encoding(columns=(0, 2)).fit(np.eye(2))
     with pytest.raises(ValueError, match="ascending"):
-        Select.from_parts({"columns": [0, 3]}, {}, 3)
+        Select.from_dict({"columns": [0, 3]}, 3)

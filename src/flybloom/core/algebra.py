@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from flybloom.core.block import Block
-from flybloom.core.encoding.encoder import Encoder, fields_of
+from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher, require_no_differences
 from flybloom.core.learning import counted, hasher_for, is_same_hash, united
 from flybloom.core.model import Model, Origin
@@ -139,7 +139,7 @@ def different_steps(a: Hasher, b: Hasher) -> tuple[str, ...]:
     if [step.kind for step in steps] != [step.kind for step in others]:
         return tuple(sorted({step.kind for step in steps} ^ {step.kind for step in others}))
     names = a.encoder.names
-    found = [x.kind for x, y in zip(steps, others, strict=True) if fields_of(x, names) != fields_of(y, names)]
+    found = [x.kind for x, y in zip(steps, others, strict=True) if x.fields(names) != y.fields(names)]
     if not found and a.fields != b.fields:
         found = ["sizes"]
     return tuple(found)

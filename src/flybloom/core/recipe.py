@@ -14,8 +14,8 @@ from flybloom._internal.typing import Array
 from flybloom.core.block import Block
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit
-from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.choice import MAX_WEIGHED, Auto, Wanted, fitted_encoder
+from flybloom.core.encoding.columns import BiasColumns
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding
 from flybloom.core.hashing.hasher import Hasher

@@ -51,10 +51,6 @@ class Sample(NamedTuple):
         share = n / self.rows.shape[0]
         return Sample(self.rows[:n], labels, self.weights[:n], self.n_measured * share)
 
-    def encoded(self, rows: Features) -> Sample:
-        """Return the same sample with its rows encoded."""
-        return self._replace(rows=rows)
-
     def class_codes(self) -> tuple[int, Array]:
         """Return the number of classes, and which of them each row is, in the order of the labels.
 

@@ -34,7 +34,7 @@ def fit_source(model: CountingEstimator, blocks: Blocks, *, progress: bool = Fal
     first_index = blocks.schema()["first_index"]
     if first_index is not None:  # collections cannot tell where their files begin to count
         with reading_learned(model) as learned:
-            encoder = learned.hasher.encoder.counted_from(first_index)
+            encoder = replace(learned.hasher.encoder, first_index=first_index)
             counted = learned._replace(hasher=replace(learned.hasher, encoder=encoder))
         with_learned(model, counted)
     return model

@@ -16,8 +16,8 @@ from flybloom.core.algebra import Forgotten
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.by_age import AgeCounts
 from flybloom.core.counts.pairs import PairsAlone
-from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.choice import Wanted, wanted_encoding
+from flybloom.core.encoding.columns import BiasColumns
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import LeverageSizes, Sizes
 from flybloom.core.model import Model

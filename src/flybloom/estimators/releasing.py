@@ -10,7 +10,7 @@ import numpy as np
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import align_columns, unite, unknown_among
-from flybloom.core.encoding.bias_columns import BiasColumns
+from flybloom.core.encoding.columns import BiasColumns
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.model import Model
 from flybloom.estimators.released import ReleasedClassifier

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 
 from flybloom.core.encoding import rotation
-from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.bins import SoftBins
+from flybloom.core.encoding.columns import BiasColumns, Select
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.fill import Fill
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
-from flybloom.core.encoding.select import Select
 from flybloom.core.encoding.standardise import MAX_PLAIN_CENTER, Standardise
 from flybloom.core.encoding.whole_center import WholeCenter
 from flybloom.export.fill import filled

@@ -15,7 +15,7 @@ from flybloom._internal.typing import Array, Features
 from flybloom.core import _kernels
 from flybloom.core._kernels._choice import loops
 from flybloom.core.encoding.spread import moments_of
-from flybloom.core.encoding.step import Step
+from flybloom.core.encoding.step import Step, stored_array
 from flybloom.core.sketch import Sample
 
 MIN_BINS, MAX_BINS = 2, 1024
@@ -40,7 +40,6 @@ class SoftBins(Step):
     """
 
     kind = "bins"
-    ARRAYS = frozenset({"bin_means"})
 
     def __init__(self, n_bins: int, limit: float, means: Array, passthrough_scale: float = 0.0) -> None:
         self.n_bins, self.limit, self.means, self.passthrough_scale = n_bins, limit, means, passthrough_scale
@@ -103,38 +102,22 @@ class SoftBins(Step):
         slopes[self.n_bins :] = self.passthrough_scale
         return np.asarray((before[:, None] * slopes).ravel())
 
-    def facts(self) -> dict[str, Any]:
-        """Return number and range of the bins, and what columns beside them are multiplied by."""
-        beside = {"beside": self.passthrough_scale} if self.passthrough_scale else {}
-        return {"bins": self.n_bins, "limit": self.limit, **beside}
-
-    def arrays(self) -> dict[str, Array]:
-        """Return the mean of each bin."""
-        return {"bin_means": self.means}
+    def to_dict(self) -> dict[str, Any]:
+        """Return number, range and means of the bins, and what columns beside them are multiplied by."""
+        scale = {"beside": self.passthrough_scale} if self.passthrough_scale else {}  # as files call it
+        return {"bins": self.n_bins, "limit": self.limit, **scale, "bin_means": self.means}
 
     @classmethod
-    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:
+    def from_dict(cls, stored: dict[str, Any], n_inputs: int) -> Self:
         """Return the step, if there is one mean from 0 to 1 for each bin."""
-        n_bins, limit, means = facts.get("bins"), facts.get("limit"), arrays.get("bin_means")
-        if (
-            type(n_bins) is not int
-            or not MIN_BINS <= n_bins <= MAX_BINS
-            or type(limit) is not float
-            or not 0 < limit < np.inf
-        ):
-            msg = "its bins have no number or no range"
+        n_bins, limit, scale = stored.get("bins"), stored.get("limit"), stored.get("beside", 0.0)
+        if type(n_bins) is not int or not MIN_BINS <= n_bins <= MAX_BINS:
+            msg = "its bins have no number"
             raise ValueError(msg)
-        scale = facts.get("beside", 0.0)  # as files call it
-        if type(scale) is not float or not 0 <= scale < np.inf:
-            msg = "what columns beside its bins are multiplied by is no number"
+        if type(limit) is not float or not 0 < limit < np.inf or type(scale) is not float or not 0 <= scale < np.inf:
+            msg = "its bins have no range, or what columns beside them are multiplied by is no number"
             raise ValueError(msg)
-        if means is None or means.dtype != np.float32 or means.shape != (n_inputs * n_bins,):
-            msg = "bin_means is not one float32 for each bin"
-            raise ValueError(msg)
-        if not ((means >= 0) & (means <= 1)).all():
-            msg = "bin_means holds values that are no means of bins"
-            raise ValueError(msg)
-        return cls(n_bins, limit, means, scale)
+        return cls(n_bins, limit, stored_array(stored, "bin_means", np.float32, (n_inputs * n_bins,), 0, 1), scale)
 
     def traced_back(self, shares: Array, *, signed: bool) -> Array:
         """Return the share of each column: the sum over its bins; with signs, each as far as its knot is from 0."""

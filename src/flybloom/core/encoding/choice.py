@@ -10,7 +10,7 @@ import numpy as np
 
 from flybloom._internal.sparse import issparse
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import BINS, CLIP, PASSTHROUGH, RELEVANCE, ROTATION, WIDE, Encoding, Fitting
+from flybloom.core.encoding.encoding import BINS, CLIP, PASSTHROUGH, RELEVANCE, ROTATION, WIDE, Encoding, with_table
 from flybloom.core.encoding.fill import MAX_FILLED
 from flybloom.core.encoding.image_shape import image_shape, possible_shapes
 from flybloom.core.encoding.neighbours import is_behind
@@ -114,7 +114,7 @@ class Auto:
         """Return the columns that are informative of the classes, where they are few among many; None for all."""
         if not (self.uses_labels and self.selects and MAX_BINNED < sample.rows.shape[1] <= MAX_WEIGHED):
             return None
-        scaled = sample.encoded(Standardise.fit(sample, "standard", CLIP).apply(sample.rows))
+        scaled = sample._replace(rows=Standardise.fit(sample, "standard", CLIP).apply(sample.rows))
         informative = np.flatnonzero(relevant_shares(scaled, CLIP, 1, 1))
         return tuple(informative.tolist()) if 0 < informative.size <= MAX_BINNED else None
 
@@ -142,14 +142,13 @@ def fitted_encoder(wanted: Wanted, features: Encoder, sample: Sample | None) -> 
     """
     if isinstance(wanted, Encoder):
         _require_same_features(wanted, features)
-        return wanted.named(features.names)
+        return replace(wanted, names=features.names)
     if isinstance(wanted, Encoding):
         return wanted.fitted(features, sample)
     assert sample is not None  # noqa: S101 - `needs_rows` says so
-    table = Fitting.of(features, sample, wanted.max_categories)
-    assert table.sample is not None  # noqa: S101
-    chosen = wanted.choose(features.kinds is not None, table.sample)
-    return replace(chosen, max_categories=wanted.max_categories).fitted(features, sample)
+    table, columns = with_table(features, sample, wanted.max_categories)
+    assert columns is not None  # noqa: S101 - there is a sample
+    return wanted.choose(features.kinds is not None, columns).fitted(table, sample)
 
 
 def _require_same_features(encoder: Encoder, features: Encoder) -> None:

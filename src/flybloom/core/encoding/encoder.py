@@ -10,12 +10,11 @@ import numpy as np
 
 from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features
-from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.bins import SoftBins
+from flybloom.core.encoding.columns import BiasColumns, Select
 from flybloom.core.encoding.fill import Fill
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
-from flybloom.core.encoding.select import Select
 from flybloom.core.encoding.standardise import Standardise
 from flybloom.core.encoding.step import Step
 from flybloom.core.encoding.table import Table
@@ -56,7 +55,7 @@ class Encoder:
     kinds: tuple[str, ...] | None = None
     first_index: int | None = None
 
-    needs_rows = needs_labels = uses_labels = False  # for who asks an encoding: this one is fitted
+    needs_rows = needs_labels = False  # for who asks an encoding: this one is fitted
 
     def __eq__(self, other: object) -> bool:
         """Encoders are equal if they do the same to every row."""
@@ -119,22 +118,6 @@ class Encoder:
         """Return the features, without any step."""
         return Encoder(self.n_features, self.names, kinds=self.kinds, first_index=self.first_index)
 
-    def counted_from(self, first_index: int | None) -> Encoder:
-        """Return an encoder of features that files count from 0, or from 1."""
-        return replace(self, first_index=first_index)
-
-    def extended(self, step: Step) -> Encoder:
-        """Return an encoder with one more step."""
-        return replace(self, steps=(*self.steps, step))
-
-    def named(self, names: tuple[str, ...] | None) -> Encoder:
-        """Return an encoder of features with these names."""
-        return replace(self, names=names)
-
-    def on_grid(self, shape: tuple[int, ...] | None) -> Encoder:
-        """Return an encoder of rows of a shape."""
-        return replace(self, grid_shape=shape)
-
     @property
     def hashed_grid(self) -> tuple[int, ...] | None:
         """The shape of what is hashed: where a feature became several columns, these are its channels."""
@@ -152,13 +135,18 @@ class Encoder:
             "scale_": None,
         }
         for step in self.steps:
-            fields |= fields_of(step, self.names)
+            fields |= step.fields(self.names)
         return fields if self.grid_shape is None else {**fields, "grid_shape": list(self.grid_shape)}
 
     def to_parts(self) -> tuple[list[dict[str, Any]], dict[str, Array]]:
         """Return facts and arrays of the steps, for files."""
-        facts = [{"step": step.kind, **step.facts()} for step in self.steps]
-        return facts, {name: values for step in self.steps for name, values in step.arrays().items()}
+        facts: list[dict[str, Any]] = []
+        arrays: dict[str, Array] = {}
+        for step in self.steps:
+            facts.append({"step": step.kind})
+            for name, value in step.to_dict().items():
+                (arrays if isinstance(value, np.ndarray) else facts[-1])[name] = value
+        return facts, arrays
 
     @staticmethod
     def from_parts(
@@ -167,8 +155,9 @@ class Encoder:
         facts: list[dict[str, Any]],
         arrays: dict[str, Array],
         grid_shape: Any = None,
+        first_index: int | None = None,
     ) -> Encoder:
-        """Return the encoder of these parts; ValueError where there can be none."""
+        """Return the encoder of these parts, which arrays may hold more than; ValueError where there can be none."""
         if grid_shape is not None:
             is_right = isinstance(grid_shape, list) and 1 <= len(grid_shape) <= 3  # noqa: PLR2004
             if not (is_right and all(type(n) is int and n > 0 for n in grid_shape)):
@@ -177,26 +166,21 @@ class Encoder:
             if math.prod(grid_shape) != n_features:
                 msg = f"its grid_shape does not have {n_features} places"
                 raise ValueError(msg)
-        encoder = Encoder(n_features, names, grid_shape=None if grid_shape is None else tuple(grid_shape))
+            grid_shape = tuple(grid_shape)
+        encoder = Encoder(n_features, names, grid_shape=grid_shape, first_index=first_index)
         for entry in facts:
             kind = STEPS.get(str(entry.get("step")))
             if kind is None:
                 msg = f"{entry.get('step')!r} is no step of an encoding that is known"
                 raise ValueError(msg)
-            own = {name: arrays[name] for name in arrays if name in kind.ARRAYS}
-            step = kind.from_parts(entry, own, encoder.n_outputs)
+            step = kind.from_dict({**entry, **arrays}, encoder.n_outputs)
             if isinstance(step, Table):
                 if encoder.steps:
                     msg = "its table is not the first step"
                     raise ValueError(msg)
                 encoder = replace(encoder, kinds=step.kinds)
-            encoder = encoder.extended(step)
+            encoder = replace(encoder, steps=(*encoder.steps, step))
         return encoder
-
-
-def fields_of(step: Step, names: tuple[str, ...] | None) -> dict[str, Any]:
-    """Return everything that what a step does depends on; that of a table is told by the names of its columns."""
-    return step.fields(names) if isinstance(step, Table) else step.fields()
 
 
 def without_missing(rows: Features) -> Features:
@@ -209,9 +193,3 @@ def without_missing(rows: Features) -> Features:
         return rows
     is_missing = np.isnan(rows)
     return np.where(is_missing, rows.dtype.type(0), rows) if is_missing.any() else rows
-
-
-def array_names(entry: dict[str, Any]) -> frozenset[str]:
-    """Return the names of the arrays that a step of a file may have."""
-    kind = STEPS.get(str(entry.get("step")))
-    return frozenset() if kind is None else kind.ARRAYS

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -17,13 +18,12 @@ from flybloom._internal.deprecated import (
     warn_deprecated,
 )
 from flybloom._internal.validation import check_labels, check_new_rows
-from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.bins import MAX_BINS, MIN_BINS, SoftBins, places_of
+from flybloom.core.encoding.columns import BiasColumns, Select, are_columns
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.fill import MAX_FILLED, Fill
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
-from flybloom.core.encoding.select import Select, are_columns
 from flybloom.core.encoding.standardise import Standardise
 from flybloom.core.encoding.step import Step
 from flybloom.core.encoding.table import MAX_CATEGORIES, Table
@@ -114,46 +114,47 @@ class Encoding(OldAttributes):
     def __post_init__(self) -> None:
         """Refuse what cannot be, and bring the rest into one form."""
         scaling = self.scaling if self.scaling is not None else "common" if self.rotation else "standard"
-        _require(scaling in SCALINGS, "scaling", f"one of {', '.join(SCALINGS)}", self.scaling)
-        clip = self.clip if self.clip is not None else CLIP if scaling == "standard" else math.inf
-        _require(isinstance(clip, Real) and clip > 0, "clip", "a number above 0", self.clip)
-        _require(
-            isinstance(self.bins, Integral) and (self.bins == 0 or MIN_BINS <= self.bins <= MAX_BINS),
-            "bins",
-            f"0, or a whole number from {MIN_BINS} to {MAX_BINS}",
-            self.bins,
-        )
-        scale = self.passthrough_scale
-        is_right = isinstance(scale, Real) and 0 <= scale < math.inf
-        _require(is_right, "passthrough_scale", "a number of 0 or above", scale)
-        _require(self.bins or not scale, "passthrough_scale", "0 where there are no bins", scale)
-        object.__setattr__(self, "passthrough_scale", float(scale))
-        _require(self.fill in FILLS, "fill", f"one of {', '.join(FILLS)}", self.fill)
-        _require(self.fill == "none" or scaling == "standard", "fill", "none without standard", self.fill)
-        if self.columns is not None:
-            is_right = isinstance(self.columns, tuple | list) and are_columns(self.columns)
-            _require(is_right, "columns", "ascending whole numbers from 0 on", self.columns)
-            is_right = scaling == "standard" and self.grid_shape is None
-            _require(is_right, "columns", "None without standard, or with a grid_shape", self.columns)
-            object.__setattr__(self, "columns", tuple(self.columns))
-        _require(isinstance(self.relevance, Real) and self.relevance >= 0, "relevance", "0 or above", self.relevance)
-        _require(isinstance(self.rotation, Integral) and self.rotation >= 0, "rotation", "0 or above", self.rotation)
-        shape = self.grid_shape
+        is_standard, scale = scaling == "standard", self.passthrough_scale
+        shape, columns = self.grid_shape, self.columns
+        clip = self.clip if self.clip is not None else CLIP if is_standard else math.inf
         if shape is not None:
             shape = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
-            is_right = 1 <= len(shape) <= 3 and all(isinstance(n, Integral) and n > 0 for n in shape)  # noqa: PLR2004
-            _require(is_right, "grid_shape", "one to three whole numbers above 0", self.grid_shape)
-            shape = tuple(int(n) for n in shape)
-            _require(not self.rotation, "grid_shape", "None where there is a rotation", self.grid_shape)
-        _require(scaling != "none" or not self.bins, "scaling", "other than none for bins", scaling)
-        _require(scaling != "none" or not self.rotation, "scaling", "other than none for a rotation", scaling)
-        _require(scaling not in CENTRED or not self.bins, "scaling", "standard or common for bins", scaling)
-        _require(scaling != "whole" or clip == math.inf, "clip", "left out with whole", self.clip)
-        most = self.max_categories
-        is_right = isinstance(most, Integral) and int(most) >= 2  # noqa: PLR2004
-        _require(is_right, "max_categories", "a whole number of 2 or above", most)
-        values = (scaling, float(clip), int(self.bins), float(self.relevance), int(self.rotation), shape)
-        for name, value in zip(("scaling", "clip", "bins", "relevance", "rotation", "grid_shape"), values, strict=True):
+        is_shape = shape is None or (1 <= len(shape) <= 3 and all(isinstance(n, Integral) and n > 0 for n in shape))  # noqa: PLR2004
+        are_right = columns is None or (isinstance(columns, tuple | list) and are_columns(columns))
+        is_plain = columns is None or (is_standard and shape is None)
+        has_bins = isinstance(self.bins, Integral) and (self.bins == 0 or MIN_BINS <= self.bins <= MAX_BINS)
+        for name, is_right, expected in (
+            ("scaling", scaling in SCALINGS, f"one of {', '.join(SCALINGS)}"),
+            ("clip", isinstance(clip, Real) and clip > 0, "a number above 0"),
+            ("bins", has_bins, f"0, or a whole number from {MIN_BINS} to {MAX_BINS}"),
+            ("passthrough_scale", isinstance(scale, Real) and 0 <= scale < math.inf, "a number of 0 or above"),
+            ("passthrough_scale", self.bins or not scale, "0 where there are no bins"),
+            ("fill", self.fill in FILLS, f"one of {', '.join(FILLS)}"),
+            ("fill", self.fill == "none" or is_standard, "none without standard"),
+            ("columns", are_right, "ascending whole numbers from 0 on"),
+            ("columns", is_plain, "None without standard, or with a grid_shape"),
+            ("relevance", isinstance(self.relevance, Real) and self.relevance >= 0, "0 or above"),
+            ("rotation", isinstance(self.rotation, Integral) and self.rotation >= 0, "0 or above"),
+            ("grid_shape", is_shape, "one to three whole numbers above 0"),
+            ("grid_shape", shape is None or not self.rotation, "None where there is a rotation"),
+            ("scaling", scaling != "none" or not self.bins, "other than none for bins"),
+            ("scaling", scaling != "none" or not self.rotation, "other than none for a rotation"),
+            ("scaling", scaling not in CENTRED or not self.bins, "standard or common for bins"),
+            ("clip", scaling != "whole" or clip == math.inf, "left out with whole"),
+            ("max_categories", isinstance(self.max_categories, Integral) and self.max_categories > 1, "2 or above"),
+        ):
+            _require(is_right, name, expected, getattr(self, name))
+        one_form = {
+            "scaling": scaling,
+            "clip": float(clip),
+            "bins": int(self.bins),
+            "passthrough_scale": float(scale),
+            "relevance": float(self.relevance),
+            "rotation": int(self.rotation),
+            "grid_shape": None if shape is None else tuple(map(int, shape)),
+            "columns": None if columns is None else tuple(columns),
+        }
+        for name, value in one_form.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -192,25 +193,20 @@ class Encoding(OldAttributes):
             if name == "beside":
                 warn_deprecated('The word "beside" of an encoding is deprecated. Use "passthrough" instead.')
                 name = "passthrough"
+            key, convert, alone = _WORDS.get(name, (None, None, None))
             try:
-                if name in SCALINGS and not value:
-                    options["scaling"] = name
-                elif name in _WORDS:
-                    key, convert, usual = _WORDS[name]
-                    if not value and usual is None:
-                        raise ValueError  # noqa: TRY301
-                    options[key] = convert(value) if value else usual
-                else:
-                    raise ValueError  # noqa: TRY301
+                options[key] = convert(value) if convert and value else alone  # type: ignore[index]
+                is_right = key is not None and options[key] is not None and (convert or not value)
             except ValueError:
+                is_right = False
+            if not is_right:
                 msg = (
                     f"The encoding {text!r} has a part, {word.strip()!r}, that is not known. Expected 'auto', or words "
                     "with '+' between them: none, whole, center, common, standard, fill, bins, passthrough, "
                     "relevance, rotation, clip=2.5, grid=28x28, categories=30, columns=0,3,7; fill=classes, bins=7, "
-                    "passthrough=1, "
-                    "relevance=1 and rotation=30 have values of their own."
+                    "passthrough=1, relevance=1 and rotation=30 have values of their own."
                 )
-                raise ValueError(msg) from None
+                raise ValueError(msg)
         return Encoding(**options)
 
     def to_json(self) -> dict[str, Any]:
@@ -283,52 +279,51 @@ class Encoding(OldAttributes):
         Encoder
             The encoder.
         """
-        if features.kinds is not None and self.grid_shape is not None:
-            msg = "A grid_shape is for rows that are images or signals. Got a table with columns that are no numbers."
-            raise ValueError(msg)
-        fitting = Fitting.of(features, sample, self.max_categories)
+        encoder, sample = with_table(features, sample, self.max_categories)
         if self.grid_shape is not None:
-            require_grid(self.grid_shape, features.n_features)
-            fitting.encoder = fitting.encoder.on_grid(self.grid_shape)
-        n = fitting.encoder.n_outputs
+            require_grid(self.grid_shape, features)
+            encoder = replace(encoder, grid_shape=self.grid_shape)
+        n = encoder.n_outputs
         is_right = self.fill == "none" or n <= MAX_FILLED
         _require(is_right, "fill", f"none for more than {MAX_FILLED} columns", f"{self.fill} for {n}")
-        self._scale(fitting)
-        if self.columns is not None:
-            fitting.extend(Select.fit(fitting.encoder.n_outputs, self.columns))
-        if self.bins:
-            is_centred = self.bias == 0
-            scale = self.passthrough_scale
-            fitting.add(lambda sample: SoftBins.fit(sample, self.bins, self._limit, scale, centred=is_centred))
-        if self.relevance:
-            fitting.add(self._relevance, needs_labels=True)
-        if self.rotation:
-            fitting.add(lambda sample: Rotation.fit(sample, self.rotation))
-        if self.scaling == "standard" and self.bias > 0 and not self.bins and self.grid_shape is None:
-            fitting.extend(BiasColumns.fit(fitting.encoder.n_outputs, self.bias))
-        return fitting.encoder
+        if self.needs_labels and (sample is None or sample.labels is None):
+            msg = "The relevance of columns is measured by labels. Expected y. Got None instead."
+            raise ValueError(msg)
+        steps: list[Step] = []
+        for fit in self._fits():
+            assert sample is not None  # noqa: S101 - callers give one where a step needs rows
+            if steps:
+                sample = sample._replace(rows=steps[-1].apply(sample.rows))
+            steps.append(fit(sample))
+        return replace(encoder, steps=(*encoder.steps, *steps))
 
-    def _scale(self, fitting: Fitting) -> None:
-        """Add the steps that scale columns and impute missing values."""
-        scaling, clip, by_class = self.scaling, math.inf if self.clip is None else self.clip, self.fill == "classes"
+    def _fits(self) -> list[Callable[[Sample], Step]]:
+        """Return what fits each step to rows as those before it encode them."""
+        fits: list[Callable[[Sample], Step]] = []
+        scaling, clip = str(self.scaling), math.inf if self.clip is None else self.clip
         if scaling == "whole":
-            fitting.add(WholeCenter.fit)
-        elif scaling is not None and scaling != "none":
-            fitting.add(lambda sample: Standardise.fit(sample, scaling, clip))
+            fits.append(WholeCenter.fit)
+        elif scaling != "none":
+            fits.append(partial(Standardise.fit, scaling=scaling, clip=clip))
         if self.fill != "none":
-            fitting.add(lambda sample: Fill.fit(sample, by_class=by_class), needs_labels=by_class)
-
-    def _relevance(self, sample: Sample) -> Relevance:
-        """Return the step that weighs columns, or the bins of each together."""
-        if not self.bins:
-            return Relevance.fit(sample, self.relevance, None if self.scaling == "none" else self._limit)
-        largest = max(1.0, self.passthrough_scale * self._limit)
-        return Relevance.fit(sample, self.relevance, largest, self.bins, places_of(self.bins, self.passthrough_scale))
-
-    @property
-    def _limit(self) -> float:
-        """Where values are cut off, or what they are measured up to where they are not."""
-        return WIDE if self.clip is None or self.clip == math.inf else self.clip
+            fits.append(partial(Fill.fit, by_class=self.fill == "classes"))
+        if self.columns is not None:
+            fits.append(partial(Select.fit, columns=self.columns))
+        limit = WIDE if clip == math.inf else clip
+        weigh = partial(Relevance.fit, power=self.relevance, limit=None if scaling == "none" else limit)
+        if self.bins:
+            scale = self.passthrough_scale
+            bins = partial(SoftBins.fit, n_bins=self.bins, limit=limit, passthrough_scale=scale)
+            fits.append(partial(bins, centred=self.bias == 0))
+            n_places = places_of(self.bins, scale)
+            weigh = partial(weigh, limit=max(1.0, scale * limit), n_bins=self.bins, n_places=n_places)
+        if self.relevance:
+            fits.append(weigh)
+        if self.rotation:
+            fits.append(partial(Rotation.fit, n_components=self.rotation))
+        if scaling == "standard" and self.bias > 0 and not self.bins and self.grid_shape is None:
+            fits.append(partial(BiasColumns.fit, share=self.bias))
+        return fits
 
     def n_columns(self, n_features: int) -> int:
         """Return how many columns are hashed of so many features that are numbers, constant ones aside.
@@ -359,53 +354,28 @@ class Encoding(OldAttributes):
 
     @property
     def needs_labels(self) -> bool:
-        """Whether fitting takes labels."""
-        return self.uses_labels
-
-    @property
-    def uses_labels(self) -> bool:
         """Whether labels have a part in it."""
         return self.relevance > 0 or self.fill == "classes"
 
 
-@dataclass
-class Fitting:
-    """An encoder in the making, and the sample as its steps so far encode it."""
-
-    encoder: Encoder
-    sample: Sample | None
-
-    @staticmethod
-    def of(features: Encoder, sample: Sample | None, max_categories: int) -> Fitting:
-        """Return the features as columns of numbers: of a table, what its columns become."""
-        kinds = features.kinds
-        if features.steps and sample is not None:
-            sample = sample.encoded(features.encode(sample.rows, keeps_missing=True))
-        fitting = Fitting(features, sample)
-        if kinds is not None and not features.steps:
-            fitting.add(lambda rows: Table.fit(rows, kinds, max_categories))
-        return fitting
-
-    def add(self, fit: Callable[[Sample], Step], *, needs_labels: bool = False) -> None:
-        """Fit one more step to the sample."""
-        assert self.sample is not None  # noqa: S101 - callers give one where a step needs rows
-        if needs_labels and self.sample.labels is None:
-            msg = "The relevance of columns is measured by labels. Expected y. Got None instead."
-            raise ValueError(msg)
-        self.extend(fit(self.sample))
-
-    def extend(self, step: Step) -> None:
-        """Add a step that is fitted."""
-        self.encoder = self.encoder.extended(step)
-        if self.sample is not None:
-            self.sample = self.sample.encoded(step.apply(self.sample.rows))
+def with_table(features: Encoder, sample: Sample | None, max_categories: int) -> tuple[Encoder, Sample | None]:
+    """Return the features as columns of numbers, of a table what its columns become, and the sample in these."""
+    if features.kinds is not None and not features.steps:
+        assert sample is not None  # noqa: S101 - columns of a table are told from rows
+        features = replace(features, steps=(Table.fit(sample, features.kinds, max_categories),))
+    if features.steps and sample is not None:
+        sample = sample._replace(rows=features.encode(sample.rows, keeps_missing=True))
+    return features, sample
 
 
-def require_grid(shape: tuple[int, ...], n_features: int) -> None:
-    """Refuse a shape that rows of so many features do not have."""
-    if math.prod(shape) != n_features:
+def require_grid(shape: tuple[int, ...], features: Encoder) -> None:
+    """Refuse a shape that rows of such features do not have."""
+    if features.kinds is not None:
+        msg = "A grid_shape is for rows that are images or signals. Got a table with columns that are no numbers."
+        raise ValueError(msg)
+    if math.prod(shape) != features.n_features:
         msg = (
-            f"grid_shape={shape} has {math.prod(shape)} places, but X has {n_features} features. "
+            f"grid_shape={shape} has {math.prod(shape)} places, but X has {features.n_features} features. "
             "Give the shape that a row has, such as (28, 28)."
         )
         raise ValueError(msg)
@@ -423,7 +393,9 @@ def _grid(text: str) -> tuple[int, ...]:
 
 # fields that came after the others, written only where they say something
 _LATER = {"max_categories", "passthrough_scale", "fill", "columns"}
+# for each word: the field, how its value is read, and what the word alone stands for
 _WORDS: dict[str, tuple[str, Any, Any]] = {
+    **{name: ("scaling", None, name) for name in SCALINGS},
     "bins": ("bins", int, BINS),
     "passthrough": ("passthrough_scale", float, PASSTHROUGH),
     "fill": ("fill", str, "rows"),

@@ -17,8 +17,8 @@ from flybloom._internal.elementary import logarithm
 from flybloom._internal.typing import Array, Features
 from flybloom.core import _kernels
 from flybloom.core._kernels._choice import loops
-from flybloom.core.encoding.chance import most_by_chance
-from flybloom.core.encoding.step import Step
+from flybloom.core.encoding.relevance import most_by_chance
+from flybloom.core.encoding.step import Step, stored_array
 from flybloom.core.sketch import Sample
 
 MAX_FILLED = 100  # columns
@@ -49,7 +49,6 @@ class Fill(Step):
     """
 
     kind = "fill"
-    ARRAYS = frozenset({"fill_means", "fill_precisions", "fill_chances"})
 
     def __init__(self, means: Array, precisions: Array, chances: Array, columns: Array) -> None:
         self.means, self.precisions, self.chances, self.columns = means, precisions, chances, columns
@@ -96,36 +95,24 @@ class Fill(Step):
         """Return them as they are, as rows of which nothing is missing are."""
         return before
 
-    def facts(self) -> dict[str, Any]:
-        """Return the columns that are not filled."""
-        return {"not_filled": np.flatnonzero(~self.columns).tolist()}
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns that are not filled, and the normals."""
+        normals = {"fill_means": self.means, "fill_precisions": self.precisions, "fill_chances": self.chances}
+        return {"not_filled": np.flatnonzero(~self.columns).tolist(), **normals}
 
-    def arrays(self) -> dict[str, Array]:
-        """Return the normals."""
-        return {"fill_means": self.means, "fill_precisions": self.precisions, "fill_chances": self.chances}
-
-    def fields(self) -> dict[str, Any]:
+    def fields(self, names: tuple[str, ...] | None = None) -> dict[str, Any]:  # noqa: ARG002
         """Return a digest of the normals, which have too many values to be listed."""
-        bits = b"".join(values.tobytes() for values in self.arrays().values())
-        return {self.kind: {**self.facts(), "normals": len(self.means), "sha256": hashlib.sha256(bits).hexdigest()}}
+        kept, *normals = self.to_dict().values()
+        digest = hashlib.sha256(b"".join(values.tobytes() for values in normals)).hexdigest()
+        return {self.kind: {"not_filled": kept, "normals": len(self.means), "sha256": digest}}
 
     @classmethod
-    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:
+    def from_dict(cls, stored: dict[str, Any], n_inputs: int) -> Self:
         """Return the step, if its normals are some, for as many columns as there are."""
-        if set(arrays) != cls.ARRAYS:
-            msg = "what its missing values are filled with is not there"
-            raise ValueError(msg)
-        means, precisions, chances = (arrays[name] for name in ("fill_means", "fill_precisions", "fill_chances"))
-        n = len(means) if means.ndim else 0
-        is_right = means.dtype == precisions.dtype == np.float32 and chances.dtype == np.float64 and n > 0
-        shapes = means.shape, precisions.shape, chances.shape
-        if not is_right or shapes != ((n, n_inputs), (n, n_inputs, n_inputs), (n,)):
-            msg = "its normals, which fill missing values, are not of the right type and shape"
-            raise ValueError(msg)
-        if not all(np.isfinite(values).all() for values in (means, precisions, chances)):
-            msg = "its normals, which fill missing values, hold values that are not finite"
-            raise ValueError(msg)
-        kept = facts.get("not_filled")
+        means = stored_array(stored, "fill_means", np.float32, (None, n_inputs))
+        precisions = stored_array(stored, "fill_precisions", np.float32, (len(means), n_inputs, n_inputs))
+        chances = stored_array(stored, "fill_chances", np.float64, (len(means),))
+        kept = stored.get("not_filled")
         if not (isinstance(kept, list) and all(type(at) is int and 0 <= at < n_inputs for at in kept)):
             msg = "the columns that it does not fill are not columns"
             raise ValueError(msg)

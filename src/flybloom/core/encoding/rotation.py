@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from flybloom._internal.typing import Array, Features
-from flybloom.core.encoding.step import Step
+from flybloom.core.encoding.step import Step, stored_array
 from flybloom.core.sketch import Sample
 
 UNIT = 2**8  # whole numbers to one unit of a row
@@ -26,7 +26,6 @@ class Rotation(Step):
     """Multiplies rows by a matrix of whole numbers, one column for each component; float32 comes out."""
 
     kind = "rotation"
-    ARRAYS = frozenset({"rotation"})
 
     def __init__(self, matrix: Array) -> None:
         self.matrix = matrix  # float32, of shape (columns, components), multiples of 1 / GRAIN
@@ -62,25 +61,16 @@ class Rotation(Step):
         """Return the number of components."""
         return int(self.matrix.shape[1])
 
-    def arrays(self) -> dict[str, Array]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the matrix."""
         return {"rotation": self.matrix}
 
     @classmethod
-    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:  # noqa: ARG003
+    def from_dict(cls, stored: dict[str, Any], n_inputs: int) -> Self:
         """Return the step, if there is a matrix of numbers from -1 to 1."""
-        matrix = arrays.get("rotation")
-        is_right = (
-            matrix is not None
-            and matrix.dtype == np.float32
-            and matrix.ndim == 2  # noqa: PLR2004
-            and matrix.shape[0] == n_inputs
-            and 1 <= matrix.shape[1] <= n_inputs
-            and bool((np.abs(matrix) <= 1).all())
-            and bool((matrix * GRAIN == np.rint(matrix * GRAIN)).all())
-        )
-        if not is_right or matrix is None:
-            msg = "rotation is not a matrix of numbers from -1 to 1 with a row for each column"
+        matrix = stored_array(stored, "rotation", np.float32, (n_inputs, None), -1, 1)
+        if matrix.shape[1] > n_inputs or (matrix * GRAIN != np.rint(matrix * GRAIN)).any():
+            msg = "rotation has more components than there are columns, or numbers that are too fine"
             raise ValueError(msg)
         return cls(matrix)
 

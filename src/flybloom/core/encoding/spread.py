@@ -9,18 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from flybloom._internal.typing import Array, Features
-from flybloom.core.sketch import Sample
 
 STEPS_OF_DOUBLING = 4  # scales are powers of 2 ** (1 / 4)
 STEPS_OF_SCALE = 8  # centres are multiples of an eighth of a scale
 MIN_EXPONENT, MAX_EXPONENT = -1021, 1020  # of scales, whose inverses are numbers too
 COLUMNS_AT_ONCE = 256  # bounds the float64 copies
-
-
-def means_of(sample: Sample) -> Array:
-    """Return the mean of each column; 0 where it has no value."""
-    means, _ = moments_of(sample.rows, sample.weights)
-    return means
 
 
 def moments_of(rows: Features, weights: Array) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Features
 from flybloom.core.encoding.spread import coarse_centers, coarse_scales, moments_of
-from flybloom.core.encoding.step import Step, exactly
+from flybloom.core.encoding.step import Step, exactly, stored_array
 from flybloom.core.sketch import Sample
 
 MAX_PLAIN_CENTER = 2.0**969  # less than half a step of the largest floats: what is within their range stays there
@@ -23,7 +23,6 @@ class Standardise(Step):
     """Subtracts a centre from each column, divides by a scale if there is one, and clips; float32 comes out."""
 
     kind = "standardise"
-    ARRAYS = frozenset({"center", "scale"})
 
     def __init__(self, center: Array, scale: Array | None, clip: float = math.inf) -> None:
         self.center = center
@@ -75,35 +74,24 @@ class Standardise(Step):
         """Return them over the scale."""
         return before if self._factor is None else np.asarray(before * self._factor)
 
-    def facts(self) -> dict[str, Any]:
-        """Return where values are cut off, if they are."""
-        return {} if self.clip == math.inf else {"clip": self.clip}
-
-    def arrays(self) -> dict[str, Array]:
-        """Return centre and scale."""
-        return {"center": self.center} if self.scale is None else {"center": self.center, "scale": self.scale}
+    def to_dict(self) -> dict[str, Any]:
+        """Return where values are cut off, if they are, centre and scale."""
+        clip = {} if self.clip == math.inf else {"clip": self.clip}
+        return {**clip, "center": self.center, **({} if self.scale is None else {"scale": self.scale})}
 
     @classmethod
-    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:
+    def from_dict(cls, stored: dict[str, Any], n_inputs: int) -> Self:
         """Return the step, if there is one finite number for each column, and scales are positive."""
-        for name, values in arrays.items():
-            if values.dtype != np.float64 or values.shape != (n_inputs,):
-                msg = f"{name} is not one float64 for each feature"
-                raise ValueError(msg)
-            if not np.isfinite(values).all():
-                msg = f"{name} holds values that are not finite"
-                raise ValueError(msg)
-        scale = arrays.get("scale")
-        if "center" not in arrays or (scale is not None and not (scale > 0).all()):
-            msg = "scale is not positive"
-            raise ValueError(msg)
-        clip = facts.get("clip", math.inf)
+        center, scale = stored_array(stored, "center", np.float64, (n_inputs,)), None
+        if "scale" in stored:
+            scale = stored_array(stored, "scale", np.float64, (n_inputs,), float(np.nextafter(0, 1)))
+        clip = stored.get("clip", math.inf)
         if type(clip) is not float or not clip > 0:
             msg = "clip is not a number above 0"
             raise ValueError(msg)
-        return cls(arrays["center"], scale, clip)
+        return cls(center, scale, clip)
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self, names: tuple[str, ...] | None = None) -> dict[str, Any]:  # noqa: ARG002
         """Return centre and scale, under the names they have had since the first format of files."""
         fields = {"center_": exactly(self.center), "scale_": None if self.scale is None else exactly(self.scale)}
         return fields if self.clip == math.inf else {**fields, "clip_": self.clip}

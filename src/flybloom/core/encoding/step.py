@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -19,28 +20,23 @@ class Step(ABC):
 
     kind: ClassVar[str]
     keeps_sparse: ClassVar[bool] = False  # whether sparse rows may come, and stay sparse
-    ARRAYS: ClassVar[frozenset[str]] = frozenset()  # names that `arrays` may use; no two steps share one
 
     @abstractmethod
     def apply(self, rows: Features) -> Features:
         """Return the rows as the next step, or the hash, sees them. Missing values (NaN) may come and go out."""
 
-    def n_outputs(self, n_inputs: int) -> int:
-        """Return how many columns come out where so many go in."""
-        return n_inputs
-
-    def facts(self) -> dict[str, Any]:
-        """Return what JSON can hold of the step."""
-        return {}
-
-    def arrays(self) -> dict[str, Array]:
-        """Return what it cannot."""
-        return {}
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the step is, for files: arrays, by names that no other step has, and what JSON can hold."""
 
     @classmethod
     @abstractmethod
-    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:
-        """Return the step of these facts and arrays; ValueError where no step can have them."""
+    def from_dict(cls, stored: dict[str, Any], n_inputs: int) -> Self:
+        """Return the step of `to_dict`, among entries of others; ValueError where there can be none."""
+
+    def n_outputs(self, n_inputs: int) -> int:
+        """Return how many columns come out where so many go in."""
+        return n_inputs
 
     def traced_back(self, shares: Array, *, signed: bool) -> Array:  # noqa: ARG002
         """Return what belongs to each column that goes in, of what belongs to each that comes out, row by row."""
@@ -58,11 +54,36 @@ class Step(ABC):
         """Return how much each column that comes out changes at most, where those that go in change so much."""
         raise NotImplementedError
 
-    def fields(self) -> dict[str, Any]:
-        """Return what tells this step from others, as JSON: different steps have different fields."""
-        return {self.kind: {**self.facts(), **{name: exactly(values) for name, values in self.arrays().items()}}}
+    def fields(self, names: tuple[str, ...] | None = None) -> dict[str, Any]:  # noqa: ARG002
+        """Return what tells this step from others, as JSON; columns may be called by their names."""
+        entries = self.to_dict().items()
+        return {self.kind: {name: exactly(v) if isinstance(v, np.ndarray) else v for name, v in entries}}
 
 
 def exactly(values: Array) -> list[str]:
     """Return floats as text that loses nothing."""
     return [float(value).hex() for value in np.asarray(values).ravel()]
+
+
+def stored_array(
+    stored: dict[str, Any],
+    name: str,
+    dtype: type,
+    shape: tuple[int | None, ...],
+    low: float = -math.inf,
+    high: float = math.inf,
+) -> Array:
+    """Return an array of a file, if its values are finite and within bounds; None in a shape is any length above 0."""
+    values = stored.get(name)
+    if (
+        not isinstance(values, np.ndarray)
+        or values.dtype != dtype
+        or values.ndim != len(shape)
+        or any(n != (expected or max(n, 1)) for n, expected in zip(values.shape, shape, strict=True))
+    ):
+        msg = f"{name} is no {np.dtype(dtype)} array of the shape {shape}"
+        raise ValueError(msg)
+    if not (np.isfinite(values) & (values >= low) & (values <= high)).all():
+        msg = f"{name} holds values that are not finite, or not from {low:g} to {high:g}"
+        raise ValueError(msg)
+    return values

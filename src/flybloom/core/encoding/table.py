@@ -87,7 +87,6 @@ class Table(Step):
     """Makes columns of numbers of all columns; float64 comes out. A new category is a missing value."""
 
     kind = "table"
-    ARRAYS = frozenset({"category_codes"})
 
     def __init__(self, columns: tuple[Column, ...]) -> None:
         self.columns = columns
@@ -133,20 +132,18 @@ class Table(Step):
         msg = "Labels are certified for rows of numbers. This model has learned a table of categories or dates."
         raise ValueError(msg)
 
-    def facts(self) -> dict[str, Any]:
-        """Return what each column is."""
-        return {"columns": [_FACTS[type(column)](column) for column in self.columns]}
-
-    def arrays(self) -> dict[str, Array]:
-        """Return the fingerprints of all categories."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return what each column is, and the fingerprints of all categories."""
+        entries = [_ENTRIES[type(column)](column) for column in self.columns]
         codes = [code for column in self.columns if isinstance(column, Categories) for code in column]
-        return {"category_codes": np.concatenate(codes)} if codes else {}
+        return {"columns": entries, **({"category_codes": np.concatenate(codes)} if codes else {})}
 
     @classmethod
-    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:
+    def from_dict(cls, stored: dict[str, Any], n_inputs: int) -> Self:
         """Return the step, if there is one entry for each column and one fingerprint for each category."""
-        entries, codes = facts.get("columns"), arrays.get("category_codes", np.empty(0))
-        if not isinstance(entries, list) or len(entries) != n_inputs or codes.dtype != np.float64 or codes.ndim != 1:
+        entries, codes = stored.get("columns"), stored.get("category_codes", np.empty(0))
+        is_right = isinstance(codes, np.ndarray) and codes.dtype == np.float64 and codes.ndim == 1
+        if not (is_right and isinstance(entries, list) and len(entries) == n_inputs):
             msg = "its table does not say what each column is"
             raise ValueError(msg)
         columns: list[Column] = []
@@ -204,7 +201,7 @@ def date_parts(seconds: Array) -> dict[str, Array]:
 
 _FITS: dict[str, Callable[[Array, Array, int], Column]] = {NUMBER: _number, CATEGORY: _categories, DATE: _dates}
 _KIND_OF: dict[type, str] = {Plain: NUMBER, Categories: CATEGORY, Dates: DATE}
-_FACTS: dict[type, Callable[[Any], dict[str, Any]]] = {
+_ENTRIES: dict[type, Callable[[Any], dict[str, Any]]] = {
     Plain: lambda _: {"kind": NUMBER},
     Categories: lambda column: {"kind": CATEGORY, "common": int(column.common.size), "rare": int(column.rare.size)},
     Dates: lambda column: {"kind": DATE, "parts": list(column.parts)},

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from flybloom._internal.typing import Array, Features
-from flybloom.core.encoding.spread import means_of
-from flybloom.core.encoding.step import Step
+from flybloom.core.encoding.spread import moments_of
+from flybloom.core.encoding.step import Step, stored_array
 from flybloom.core.sketch import Sample
 
 LARGEST = 2**52  # of centres and of whole numbers: their differences are exact, in int64 and in float64
@@ -19,7 +19,6 @@ class WholeCenter(Step):
     """Subtracts a whole number from each column: of whole numbers whole numbers come out, of floats float32."""
 
     kind = "whole_center"
-    ARRAYS = frozenset({"whole_center"})
 
     def __init__(self, center: Array) -> None:
         self.center = center
@@ -28,7 +27,7 @@ class WholeCenter(Step):
     @classmethod
     def fit(cls, sample: Sample) -> Self:
         """Return the step; ValueError where means are too large to be rounded to a whole number that is one."""
-        center = np.rint(means_of(sample))
+        center = np.rint(moments_of(sample.rows, sample.weights)[0])
         if np.abs(center).max(initial=0) > LARGEST:
             msg = (
                 f"Means are rounded to whole numbers up to 2**52. Got {center[np.abs(center).argmax()]:g} instead. "
@@ -64,19 +63,16 @@ class WholeCenter(Step):
         """Return them as they are."""
         return before
 
-    def arrays(self) -> dict[str, Array]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the centres, as floats like those of other steps; they hold them exactly."""
         return {"whole_center": self.center.astype(np.float64)}
 
     @classmethod
-    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:  # noqa: ARG003
+    def from_dict(cls, stored: dict[str, Any], n_inputs: int) -> Self:
         """Return the step, if there is one whole number for each column."""
-        center = arrays.get("whole_center")
-        if center is None or center.dtype != np.float64 or center.shape != (n_inputs,):
-            msg = "its whole-number centres are not one float64 for each feature"
-            raise ValueError(msg)
-        if not (np.abs(center) <= LARGEST).all() or (center != np.rint(center)).any():
-            msg = "its whole-number centres are not whole, or beyond 2**52"
+        center = stored_array(stored, "whole_center", np.float64, (n_inputs,), -LARGEST, LARGEST)
+        if (center != np.rint(center)).any():
+            msg = "its whole-number centres are not whole"
             raise ValueError(msg)
         return cls(center.astype(np.int64))
 

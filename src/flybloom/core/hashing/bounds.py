@@ -13,8 +13,8 @@ from scipy import sparse
 
 from flybloom._internal.typing import Array
 from flybloom.core import _kernels
-from flybloom.core.encoding.bias_columns import BiasColumns
 from flybloom.core.encoding.bins import SoftBins
+from flybloom.core.encoding.columns import BiasColumns
 from flybloom.core.encoding.encoder import Encoder, without_missing
 from flybloom.core.encoding.rotation import UNIT, Rotation, whole
 from flybloom.core.encoding.step import Step

@@ -14,7 +14,7 @@ import numpy as np
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features, Winners
-from flybloom.core.encoding.encoder import Encoder, array_names
+from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.projection import Projection
 from flybloom.core.hashing.ranking import ranked
 from flybloom.exceptions import IncompatibleHashError
@@ -163,20 +163,13 @@ class Hasher:
         )
         steps = facts.get("encoding", [FIRST_STEP] if {"center", "scale"} & set(arrays) else [])
         _require(isinstance(steps, list) and all(isinstance(step, dict) for step in steps), "its encoding is no list")
-        own = {name for entry in steps for name in array_names(entry)}
-        encoder = Encoder.from_parts(
-            d,
-            None if names is None else tuple(names),
-            steps,
-            {name: arrays[name] for name in arrays if name in own},
-            facts.get("grid_shape"),
-        )
         first_index = facts.get("first_index")
         _require(first_index is None or (type(first_index) is int and 0 <= first_index <= 1), "first_index is wrong")
-        encoder = encoder.counted_from(first_index)
+        names = None if names is None else tuple(names)
+        encoder = Encoder.from_parts(d, names, steps, arrays, facts.get("grid_shape"), first_index)
         _require(1 <= s <= encoder.n_outputs, f"n_connections_={s} is not between 1 and the {d} features")
         hasher = Hasher.of(encoder, seed, (m, s, rho), signed=facts["signed_"])
-        return hasher, {name: arrays[name] for name in arrays if name not in own}
+        return hasher, {name: arrays[name] for name in arrays if name not in encoder.to_parts()[1]}
 
     def require_same(self, other: Hasher, action: str) -> None:
         """Refuse another hasher whose winners mean something else."""

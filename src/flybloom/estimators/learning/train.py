@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import Any, NoReturn, TypeVar
 
 from sklearn.base import clone
@@ -197,7 +198,7 @@ class _Training:
         for block in self.blocks.starting_at(begin):
             checked = self.session.check(block.X, block.y if self.model.needs_labels else None)
             if self.session.learned is None and self.session.features is not None:
-                self.session.features = self.session.features.counted_from(self.blocks.schema()["first_index"])
+                self.session.features = replace(self.session.features, first_index=self.blocks.schema()["first_index"])
             yield checked, len(block)
             try:
                 self.on_progress(stage, len(block))

@@ -14,7 +14,7 @@ from flybloom.core.counts.columns import count_dtype
 from flybloom.core.counts.weight_unit import WeightUnit
 from flybloom.core.encoding.choice import Auto, Wanted, fitted_encoder
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import Encoding, Fitting
+from flybloom.core.encoding.encoding import Encoding, with_table
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.class_weight import ClassWeight
@@ -44,11 +44,11 @@ class Rows(NamedTuple):
 
         every_row = sample(self.weights)
         if not isinstance(wanted, Encoder):
-            fitting = Fitting.of(features, every_row, wanted.max_categories)
+            is_table = features.kinds is not None
+            features, columns = with_table(features, every_row, wanted.max_categories)
             if isinstance(wanted, Auto):
-                assert fitting.sample is not None  # noqa: S101 - there are rows
-                wanted = wanted.choose(features.kinds is not None, fitting.sample)
-            features = fitting.encoder
+                assert columns is not None  # noqa: S101 - there are rows
+                wanted = wanted.choose(is_table, columns)
         encoder = fitted_encoder(wanted, features, every_row)
         if isinstance(wanted, Encoding) and encoder.step(Relevance) is not None:
             parts = (sample(split.weights(self.weights)) for split in splits)

@@ -1,7 +1,8 @@
-"""Some of the columns: what tells nothing of the classes takes connections from what does."""
+"""Which columns the hash sees: some of those that there are, or constant ones beside them."""
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any, Self
 
@@ -9,10 +10,11 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Features
 from flybloom.core.encoding.step import Step
+from flybloom.core.sketch import Sample
 
 
 class Select(Step):
-    """Keeps some columns, in ascending order.
+    """Keeps some columns, in ascending order: what tells nothing of the classes takes connections from what does.
 
     Parameters
     ----------
@@ -28,8 +30,9 @@ class Select(Step):
         self.columns, self.n_inputs = np.array(columns), n_inputs
 
     @classmethod
-    def fit(cls, n_inputs: int, columns: tuple[int, ...]) -> Self:
+    def fit(cls, sample: Sample, columns: tuple[int, ...]) -> Self:
         """Return the step, if there are these columns."""
+        n_inputs = sample.rows.shape[1]
         if columns[-1] >= n_inputs:
             msg = (
                 f"The 'columns' parameter of Encoding must be below the number of columns, {n_inputs}. "
@@ -60,18 +63,65 @@ class Select(Step):
         """Return those of these columns."""
         return np.asarray(before[self.columns])
 
-    def facts(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the columns."""
         return {"columns": self.columns.tolist()}
 
     @classmethod
-    def from_parts(cls, facts: dict[str, Any], arrays: dict[str, Array], n_inputs: int) -> Self:  # noqa: ARG003
+    def from_dict(cls, stored: dict[str, Any], n_inputs: int) -> Self:
         """Return the step, if its columns are some of those that there are."""
-        columns = facts.get("columns")
+        columns = stored.get("columns")
         if not (isinstance(columns, list) and are_columns(columns) and columns[-1] < n_inputs):
             msg = "the columns that it selects are not ascending numbers of columns"
             raise ValueError(msg)
         return cls(tuple(columns), n_inputs)
+
+
+class BiasColumns(Step):
+    """Appends columns of ones to float32 rows: the hash sees directions, and far rows outshine a constant."""
+
+    kind = "bias_columns"
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    @classmethod
+    def fit(cls, sample: Sample, share: float) -> Self:
+        """Return the step for a share of the number of columns."""
+        return cls(math.ceil(share * sample.rows.shape[1]))
+
+    def apply(self, rows: Features) -> Array:
+        """Return the rows with the columns of ones after them."""
+        return np.hstack([rows, np.ones((rows.shape[0], self.n), np.float32)], dtype=np.float32)
+
+    def between(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """Return the bounds with the same ones after them."""
+        return self.apply(low), self.apply(high)
+
+    def slopes(self, before: Array) -> Array:
+        """Return them, and zeros for the columns that never change."""
+        return np.concatenate([before, np.zeros(self.n)])
+
+    def n_outputs(self, n_inputs: int) -> int:
+        """Return the number of columns together."""
+        return n_inputs + self.n
+
+    def traced_back(self, shares: Array, *, signed: bool) -> Array:  # noqa: ARG002
+        """Return what belongs to the columns themselves."""
+        return shares[:, : -self.n]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return how many there are."""
+        return {"n": self.n}
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any], n_inputs: int) -> Self:
+        """Return the step for a number of columns from 1 up to those there are."""
+        n = stored.get("n")
+        if type(n) is not int or not 1 <= n <= n_inputs:
+            msg = f"the number of bias columns is not between 1 and the {n_inputs} features"
+            raise ValueError(msg)
+        return cls(n)
 
 
 def are_columns(numbers: Any) -> bool:
