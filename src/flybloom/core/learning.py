@@ -87,10 +87,6 @@ class Learning:
         features = self.features if self.learned is None else self.learned.hasher.encoder
         return features is not None and self.recipe.keeps_sketch(features)
 
-    def sketch_of(self, block: Block, begin: int = 0) -> Sketch:
-        """Return the sketch of a block that was checked, before which so many rows came."""
-        return self.recipe.sketch_of(block, begin)
-
     def start(self, sketch: Sketch | None) -> Model:
         """Derive the hash from a sketch of all rows, unless it is known; counts begin empty."""
         if self.learned is None:
@@ -99,11 +95,11 @@ class Learning:
             self.learned = Model(hasher, self.recipe.counts(hasher, sketch, self.unit))
         return self.learned
 
-    def attach(self, sketch: Sketch, *, is_finished: bool = True) -> None:
-        """Keep the sketch of the rows with the model, if anything is derived from it."""
+    def attach(self, sketch: Sketch, *, is_finished: bool = True, announced: Array | None = None) -> None:
+        """Keep the sketch of the rows, and labels that were announced, if anything of the model is derived from it."""
         assert self.learned is not None  # noqa: S101 - it was started before
         if self.keeps_sketch:
-            origin = Origin(self.recipe, sketch, is_finished and sketch.is_all)
+            origin = Origin(self.recipe, sketch, is_finished and sketch.is_all, announced=announced)
             self.learned = self.learned._replace(origin=origin)
 
     def learn_first(self, block: Block, *, is_all: bool, **known: Any) -> None:
@@ -112,12 +108,11 @@ class Learning:
             self.start(None)
             self.learn(block, **known)
             return
-        sketch = self.sketch_of(block)
+        sketch = self.recipe.sketch_of(block)
         if is_all or sketch.is_all:
             self.start(sketch)
             self.learn(block, **known)
-            self.attach(sketch)
-            self._announce(known)
+            self.attach(sketch, announced=known.get("announced"))
         else:
             self._learn_until_full(None, block, known)
 
@@ -156,7 +151,7 @@ class Learning:
             return
         n_met = before.counts.n_met - (before.counts.n_rows - origin.sketch.n_rows)  # before the pending rows
         block = joined(list(origin.pending))
-        sketch = origin.sketch + self.sketch_of(block, n_met)
+        sketch = origin.sketch + self.recipe.sketch_of(block, n_met)
         if not sketch.is_all:
             self._learn_until_full(before, block, origin.known, n_met)
         elif derives or origin.is_due:
@@ -173,30 +168,22 @@ class Learning:
         """Fix the hash with the first rows of a block, as many as the sketch can hold, then count the others."""
         labels = np.arange(n_met, n_met + len(block.weights)) if self.recipe.has_positions else block.labels
         if before is None or before.origin is None:
-            n_first = self.sketch_of(block.part(0, 0)).n_fitting(block.rows, labels, block.weights)
-            sketch = self.sketch_of(block.part(None, n_first))
+            n_first = self.recipe.sketch_of(block.part(0, 0)).n_fitting(block.rows, labels, block.weights)
+            sketch = self.recipe.sketch_of(block.part(None, n_first))
             self.start(sketch)
             self.learn(block.part(None, n_first), **known)
-            self.attach(sketch)
+            self.attach(sketch, announced=known.get("announced"))
         else:
             sketch = before.origin.sketch
             n_first = sketch.n_fitting(block.rows, labels, block.weights)
-            sketch += self.sketch_of(block.part(None, n_first), n_met)
+            sketch += self.recipe.sketch_of(block.part(None, n_first), n_met)
             origin = before.origin.with_sketch(sketch)
             self.learned = derived(before._replace(origin=None), origin, self.n_jobs, n_met + n_first)
         assert self.learned is not None  # noqa: S101 - just learned
         self.learned = self.learned.fixed()
-        self._announce(known)
         if self.calibrate is not None:
             self.learned = self.calibrate(self.learned)
         self.learn(block.part(n_first, None), **known)
-
-    def _announce(self, known: dict[str, Any]) -> None:
-        """Note labels that were announced, so that they are known however often rows are counted again."""
-        assert self.learned is not None  # noqa: S101
-        if self.learned.origin is not None and known.get("announced") is not None:
-            origin = self.learned.origin._replace(announced=known["announced"])
-            self.learned = self.learned._replace(origin=origin)
 
     def learn(self, block: Block, **known: Any) -> Model:
         """Count a block and add it, beside what others see; in place where that is small and made here."""

@@ -101,15 +101,16 @@ class Recipe:
         if features.kinds is None and isinstance(self.encoding, Encoding):
             self.sizes.for_features(features.n_features, self.encoding.n_columns(features.n_features))
 
-    def needs_sketch(self, features: Encoder) -> bool:
-        """Return whether the hash of such rows is derived from a sketch of them, which then comes before the counts."""
-        is_table = features.kinds is not None and not isinstance(self.encoding, Encoder)
-        return is_table or self.needs_rows
+    def needs_rows(self, features: Encoder | None = None) -> bool:
+        """Return whether the hash, or what counts are of, follows from a sketch of rows; that of a table always does.
 
-    @property
-    def needs_rows(self) -> bool:
-        """Whether the hash, or what counts are of, follows from rows, whatever their columns are."""
-        return self.encoding.needs_rows or self.sizes.needs_n_rows or self.counts_fit_labels
+        Parameters
+        ----------
+        features : Encoder or None
+            The features, without steps; None while they are not known.
+        """
+        is_table = features is not None and features.kinds is not None and not isinstance(self.encoding, Encoder)
+        return is_table or self.encoding.needs_rows or self.sizes.needs_n_rows or self.counts_fit_labels
 
     def counts(self, hasher: Hasher, sketch: Sketch | None, unit: WeightUnit) -> Counts:
         """Return counts of no rows, for rows like those of a sketch."""
@@ -124,4 +125,4 @@ class Recipe:
 
     def keeps_sketch(self, features: Encoder) -> bool:
         """Return whether anything of a model of such rows is derived from a sketch of them."""
-        return self.calibrates or self.needs_sketch(features)
+        return self.calibrates or self.needs_rows(features)

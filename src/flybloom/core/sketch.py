@@ -107,16 +107,15 @@ class Sketch:
             classes = np.unique(labels[counts])
             totals = np.zeros(classes.size, np.int64)
             np.add.at(totals, codes_of(labels[counts], classes), weights[counts])
-        hashes = content_hashes(rows, labels)
-        if counts.size < len(hashes):
-            hashes = hashes[counts]
-        kept, bound = np.arange(len(hashes)), EVERYTHING
-        if len(kept) > 2 * MAX_ROWS:  # most rows of a large block can be left out before any is copied
-            kept, bound = _smallest(hashes, None if classes is None or labels is None else labels[counts])
-        at = counts[kept]
+        distinct, first, which = np.unique(content_hashes(rows, labels)[counts], return_index=True, return_inverse=True)
+        multiplicities = np.zeros(distinct.size, np.int64)
+        np.add.at(multiplicities, which.ravel(), weights[counts])
+        at = counts[first]
+        is_kept, bound = _kept(distinct, _row_bytes(rows)[at], None if classes is None else labels[at], EVERYTHING)  # type: ignore[index]
+        at = at[is_kept]
         own = None if labels is None else labels[at]
-        part = _Part(hashes[kept], _compact(rows[at]), own, weights[at].astype(np.int64))
-        return _bounded([_united([part])], bound, classes, totals)
+        part = _Part(distinct[is_kept], _compact(rows[at]), own, multiplicities[is_kept])
+        return Sketch([part], bound, classes, totals)
 
     def __add__(self, other: Sketch) -> Sketch:
         """Return the sketch of the rows of both."""
@@ -329,15 +328,20 @@ def _bounded(parts: list[_Part], bound: np.uint64, classes: Array | None, totals
     n_bytes = sum(_row_bytes(part.rows).sum() for part in parts)
     if (n > MAX_ROWS or n_bytes > MAX_BYTES) or bound != EVERYTHING:
         part = _united(parts)
-        upto = np.cumsum(_row_bytes(part.rows)) <= MAX_BYTES
-        n_kept = min(MAX_ROWS, max(1, int(upto.sum())))
-        if part.hashes.size > n_kept:
-            bound = min(bound, part.hashes[n_kept - 1])
-        is_kept = part.hashes <= bound
-        if part.labels is not None and classes is not None:
-            is_kept |= _rank_in_class(part.labels) < MIN_OF_CLASS
+        is_kept, bound = _kept(part.hashes, _row_bytes(part.rows), None if classes is None else part.labels, bound)
         parts = [part if is_kept.all() else _taken(part, np.flatnonzero(is_kept))]
     return Sketch(parts, bound, classes, totals)
+
+
+def _kept(hashes: Array, n_bytes: Array, labels: Array | None, bound: np.uint64) -> tuple[Array, np.uint64]:
+    """Return which of distinct rows, by ascending hash, are kept, and the hash up to which all are."""
+    n_kept = min(MAX_ROWS, max(1, int((np.cumsum(n_bytes) <= MAX_BYTES).sum())))
+    if hashes.size > n_kept:
+        bound = min(bound, hashes[n_kept - 1])
+    is_kept = hashes <= bound
+    if labels is not None and not is_kept.all():
+        is_kept |= _rank_in_class(labels) < MIN_OF_CLASS
+    return is_kept, bound
 
 
 def _united(parts: list[_Part]) -> _Part:
@@ -357,19 +361,6 @@ def _taken(part: _Part, at: Array) -> _Part:
     """Return some rows of a part."""
     labels = None if part.labels is None else part.labels[at]
     return _Part(part.hashes[at], part.rows[at], labels, part.weights[at])
-
-
-def _smallest(hashes: Array, labels: Array | None) -> tuple[Array, np.uint64]:
-    """Return the places of the rows with the smallest hashes, and the hash up to which all are kept."""
-    distinct, first = np.unique(hashes, return_index=True)
-    if distinct.size <= MAX_ROWS:
-        return np.arange(hashes.size), EVERYTHING
-    is_kept = np.arange(distinct.size) < MAX_ROWS
-    if labels is not None:
-        is_kept |= _rank_in_class(labels[first]) < MIN_OF_CLASS
-    kept = distinct[is_kept]
-    at = np.minimum(np.searchsorted(kept, hashes), kept.size - 1)
-    return np.flatnonzero(kept[at] == hashes), distinct[MAX_ROWS - 1]
 
 
 def _rank_in_class(labels: Array) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 from flybloom._internal.typing import Array, Features
 
 STEPS_OF_DOUBLING = 4  # scales are powers of 2 ** (1 / 4)
+ROOTS = np.array([2.0 ** (step / STEPS_OF_DOUBLING) for step in range(STEPS_OF_DOUBLING)])
 STEPS_OF_SCALE = 8  # centres are multiples of an eighth of a scale
 MIN_EXPONENT, MAX_EXPONENT = -1021, 1020  # of scales, whose inverses are numbers too
 COLUMNS_AT_ONCE = 256  # bounds the float64 copies
@@ -52,8 +53,7 @@ def coarse_scales(deviations: Array) -> Array:
         np.rint(logs * STEPS_OF_DOUBLING), MIN_EXPONENT * STEPS_OF_DOUBLING, MAX_EXPONENT * STEPS_OF_DOUBLING
     )
     whole, part = np.divmod(steps.astype(np.int64), STEPS_OF_DOUBLING)
-    roots = np.array([2.0 ** (step / STEPS_OF_DOUBLING) for step in range(STEPS_OF_DOUBLING)])
-    return np.asarray(np.ldexp(roots[part], whole))
+    return np.asarray(np.ldexp(ROOTS[part], whole))
 
 
 def coarse_centers(means: Array, scales: Array) -> Array:

@@ -106,8 +106,8 @@ def _clipped_moments(sample: Sample) -> tuple[Array, Array, Array]:
     order = np.argsort(values, axis=0, kind="stable")  # missing values come last
     sorted_values = np.take_along_axis(values, order, axis=0)
     upto = np.cumsum(np.where(np.isnan(sorted_values), 0.0, weights[order]), axis=0)
-    bounds = [_bounds(sorted_values, upto, part) for part in (FAR_PART, 4)]
-    (far_low, far_high), (low, high) = bounds
+    far_low, far_high = _bounds(sorted_values, upto, FAR_PART)
+    low, high = _bounds(sorted_values, upto, 4)
     return low < high, *moments_of(np.clip(values, far_low, far_high), weights)
 
 

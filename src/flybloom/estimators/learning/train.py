@@ -148,7 +148,7 @@ class _Training:
     def _start(self) -> None:
         """Derive the hash from a sketch of all rows."""
         session = self.session
-        if not (session.recipe.needs_rows or self.blocks.schema().get("kinds")):
+        if not (session.recipe.needs_rows() or self.blocks.schema().get("kinds")):
             return
         if not self.blocks.can_repeat:
             msg = (
@@ -186,11 +186,11 @@ class _Training:
 
     def _is_sketched(self) -> bool:
         """Return whether the sketch is one of all rows already."""
-        return self.sketch is not None and self.session.recipe.needs_rows
+        return self.sketch is not None and self.session.recipe.needs_rows()
 
     def _add_to_sketch(self, block: Block, begin: int) -> None:
         """Sketch some rows, before which so many came."""
-        part = self.session.sketch_of(block, begin)
+        part = self.session.recipe.sketch_of(block, begin)
         self.sketch = part if self.sketch is None else self.sketch + part
 
     def _checked(self, begin: int, stage: str) -> Iterator[tuple[Block, int]]:
