@@ -101,16 +101,11 @@ class Recipe:
         if features.kinds is None and isinstance(self.encoding, Encoding):
             self.sizes.for_features(features.n_features, self.encoding.n_columns(features.n_features))
 
-    def needs_rows(self, features: Encoder | None = None) -> bool:
-        """Return whether the hash, or what counts are of, follows from a sketch of rows; that of a table always does.
-
-        Parameters
-        ----------
-        features : Encoder or None
-            The features, without steps; None while they are not known.
-        """
-        is_table = features is not None and features.kinds is not None and not isinstance(self.encoding, Encoder)
-        return is_table or self.encoding.needs_rows or self.sizes.needs_n_rows or self.counts_fit_labels
+    def needs_rows(self, *, is_table: bool = False) -> bool:
+        """Return whether the hash, or what counts are of, follows from a sketch of rows, as that of a table does."""
+        if is_table and not isinstance(self.encoding, Encoder):
+            return True
+        return self.encoding.needs_rows or self.sizes.needs_n_rows or self.counts_fit_labels
 
     def counts(self, hasher: Hasher, sketch: Sketch | None, unit: WeightUnit) -> Counts:
         """Return counts of no rows, for rows like those of a sketch."""
@@ -125,4 +120,4 @@ class Recipe:
 
     def keeps_sketch(self, features: Encoder) -> bool:
         """Return whether anything of a model of such rows is derived from a sketch of them."""
-        return self.calibrates or self.needs_rows(features)
+        return self.calibrates or self.needs_rows(is_table=features.kinds is not None)

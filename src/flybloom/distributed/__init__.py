@@ -227,7 +227,7 @@ class _Cluster:
             session.learned = with_fixed_hash(self.model, session.learned)  # what there is fixes the encoding
         elif recipe.has_positions:
             self._place(0)
-        if is_first and recipe.needs_rows(self.job.encoder):
+        if is_first and recipe.needs_rows(is_table=self.job.encoder.kinds is not None):
             sketch = self._sketch()
         before = session.start(sketch)
         counts = before.counts

@@ -71,7 +71,7 @@ def is_early(learned: Model, n_rows: int) -> bool:
     origin = learned.origin
     if origin is None or not origin.is_whole or n_rows >= FIRST_ROWS:
         return False
-    return origin.recipe.needs_rows(learned.hasher.encoder)
+    return origin.recipe.needs_rows(is_table=learned.hasher.encoder.kinds is not None)
 
 
 def _model_has(name: str) -> Callable[[Method], Method]:

@@ -148,7 +148,7 @@ class _Training:
     def _start(self) -> None:
         """Derive the hash from a sketch of all rows."""
         session = self.session
-        if not (session.recipe.needs_rows() or self.blocks.schema().get("kinds")):
+        if not self._is_sketched_first():
             return
         if not self.blocks.can_repeat:
             msg = (
@@ -166,7 +166,7 @@ class _Training:
 
     def _count(self) -> None:
         """Learn the rows after those that are done, and sketch them if that was not done before and is needed."""
-        session, sketches = self.session, self.is_anew and not self._is_sketched()
+        session, sketches = self.session, self.is_anew and not self._is_sketched_first()
         for block, n_rows in self._checked(self.n_done, "learning"):
             if sketches and session.keeps_sketch:
                 self._add_to_sketch(block, self.n_done)
@@ -184,9 +184,9 @@ class _Training:
             if self.saved is not None and self.saved.is_due(self.n_done):
                 self._save()
 
-    def _is_sketched(self) -> bool:
-        """Return whether the sketch is one of all rows already."""
-        return self.sketch is not None and self.session.recipe.needs_rows()
+    def _is_sketched_first(self) -> bool:
+        """Return whether a pass of its own sketches all rows before any is counted."""
+        return self.session.recipe.needs_rows(is_table=self.blocks.schema().get("kinds") is not None)
 
     def _add_to_sketch(self, block: Block, begin: int) -> None:
         """Sketch some rows, before which so many came."""
