@@ -17,6 +17,7 @@ from flybloom.core.encoding.neighbours import is_behind
 from flybloom.core.encoding.relevance import relevant_shares
 from flybloom.core.encoding.standardise import Standardise
 from flybloom.core.encoding.table import MAX_CATEGORIES
+from flybloom.core.encoding.unit_vectors import are_unit_vectors
 from flybloom.core.sketch import Sample
 
 # The rule of "auto", chosen by measurement, see docs/encodings.md.
@@ -65,7 +66,8 @@ class Auto:
         become 5 soft bins each, with the column itself beside them, unless nearest neighbours in
         the sample do better without; of more columns, the informative ones do if they are at most 30. Of rows that are
         images, up to 2048 columns become their 50 leading principal components; pairs see more than 512 through
-        windows. Sparse rows are taken as they are. With labels, columns are weighed by their relevance, but not those
+        windows. Unit vectors, as embeddings are, are only centred for pairs: their columns are alike in scale and in
+        worth. Sparse rows are taken as they are. With labels, columns are weighed by their relevance, but not those
         of images, nor more than 1024 of sparse rows. For novelty, up to 100 columns become soft bins of a wide range
         for pairs, up to 5 for filters, and others are only standardised.
 
@@ -89,6 +91,8 @@ class Auto:
             plain = Encoding("standard", clip=math.inf, bias=self.bias)
             is_binned = n <= (FEW_COLUMNS if self.for_pairs else MAX_BINNED_NOVELTY)
             return replace(plain, clip=WIDE, bins=BINS, passthrough_scale=PASSTHROUGH) if is_binned else plain
+        if self.for_pairs and are_unit_vectors(sample.rows):
+            return Encoding("center")
         may_be_image = not is_table and n > MAX_BINNED and next(possible_shapes(n), None) is not None
         shape = image_shape(sample) if may_be_image else None
         if shape is not None:

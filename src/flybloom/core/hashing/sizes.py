@@ -16,6 +16,7 @@ BAYES_COMPONENTS, BAYES_CONNECTIONS, BAYES_WINNERS = 131_072, 3, 384  # the same
 WINDOW_CONNECTIONS = 24
 AUTO_WINNERS = 128
 PAIR_COMPONENTS = (1024, 2048, 4096)
+EMBEDDING_COMPONENTS = (2048, 8192, 8192)  # of pairs: accuracy rises with the number, see docs/benchmarks/embeddings.md
 PAIR_ROWS = (1_000, 20_000)  # up to which there are so few, and so many
 PAIR_WINNERS = 8  # one of so many components wins; where they see no windows, no more than
 MAX_PAIR_WINNERS, MANY_PAIR_WINNERS = 256, 16  # these, or one of so many
@@ -31,6 +32,7 @@ class Seen(Enum):
     COLUMNS = "columns"
     WINDOWS = "windows"  # of images and signals
     WORDS = "words"  # of texts: sparse rows of very many features
+    EMBEDDINGS = "embeddings"  # rows of unit length, in which no few columns tell anything
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,8 @@ class PairSizes(Sizes):
         m, s, rho = self.n_components, self.n_connections, self.n_winners
         if m == "auto":
             few, many = PAIR_ROWS
-            m = PAIR_COMPONENTS[0 if n_rows is not None and n_rows <= few else 2 if (n_rows or 0) > many else 1]
+            choices = EMBEDDING_COMPONENTS if seen is Seen.EMBEDDINGS else PAIR_COMPONENTS
+            m = choices[0 if n_rows is not None and n_rows <= few else 2 if (n_rows or 0) > many else 1]
         n_hashed = n_features if n_columns is None else n_columns
         if s == "auto" and min(n_features, n_hashed) <= FEW_COLUMNS:
             s = max(1, min(round(n_hashed / 2), PAIR_CONNECTIONS))
@@ -140,7 +143,7 @@ class LeverageSizes(PairSizes):
         n_hashed = n_features if n_columns is None else n_columns
         if m == "auto":
             m = PAIR_COMPONENTS[(n_features <= FEW_COLUMNS) + ((n_rows or 0) > PAIR_ROWS[1])]
-        if s == "auto" and seen is Seen.COLUMNS:
+        if s == "auto" and seen in (Seen.COLUMNS, Seen.EMBEDDINGS):
             s = max(1, min(round(n_hashed / 2), AUTO_CONNECTIONS))
         if rho == "auto":
             rho = max(1, min(MAX_PAIR_WINNERS, Sizes(m).for_features(n_features)[0] // LEVERAGE_WINNERS))
