@@ -12,14 +12,15 @@ from sklearn.model_selection import GridSearchCV, PredefinedSplit, train_test_sp
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+
+from peers.indexes import NEIGHBOURS, Hnswlib
 
 WIDE = 10_000  # features of the wide heads, as in both papers
 FLY_CONNECTIONS, FLY_WINNERS = 300, 3000
 PENALTIES = np.logspace(-2, 8, 11)
 STRENGTHS = (0.01, 0.1, 1.0)
-NEIGHBOURS = 10
 AT_ONCE = 2048  # rows that are widened together
 
 
@@ -97,26 +98,17 @@ def _solved(wide: np.ndarray, truth: np.ndarray, penalties: Any) -> Any:
         yield wide.T @ solved if n < m else solved
 
 
-class Hnsw:
-    """A vote of the nearest neighbours that hnswlib finds, by cosine."""
+class Hnsw(Hnswlib):
+    """The graph of hnswlib, for labels of any kind."""
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
-        """Build the index on one thread."""
-        import hnswlib  # noqa: PLC0415
-
-        self.classes_, self.codes_ = np.unique(y, return_inverse=True)
-        self.index_ = hnswlib.Index("cosine", X.shape[1])
-        self.index_.init_index(len(y), ef_construction=100, M=16, random_seed=0)
-        self.index_.set_num_threads(1)
-        self.index_.add_items(X)
-        self.index_.set_ef(50)
-        return self
+        """Build the graph on one thread."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        return super().fit(X, codes)
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return the class that most neighbours have."""
-        found = self.codes_[self.index_.knn_query(X, NEIGHBOURS)[0]]
-        votes = (found[:, :, None] == np.arange(self.classes_.size)).sum(axis=1)
-        return np.asarray(self.classes_[votes.argmax(axis=1)])
+        return np.asarray(self.classes_[super().predict(X)])
 
 
 class OneEpoch:
@@ -157,7 +149,7 @@ class Searched:
 
 HEADS: dict[str, Callable[[], Any]] = {
     "nearest mean": NearestCentroid,
-    "kNN": lambda: make_pipeline(Normalizer(), KNeighborsClassifier(NEIGHBOURS, algorithm="brute")),
+    "kNN": lambda: KNeighborsClassifier(NEIGHBOURS, algorithm="brute"),
     "hnswlib": Hnsw,
     "SGD, one epoch": OneEpoch,
     "LogisticRegression": lambda: Searched(LogisticRegression(max_iter=300)),

@@ -65,7 +65,7 @@ def _split(y: np.ndarray) -> np.ndarray:
 
 
 def _texts(texts: list[str], labels: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the embeddings of texts, of at most `MOST_OF_CLASS` of each class, without repetitions and rare classes."""
+    """Return the embeddings of different texts, at most `MOST_OF_CLASS` of each class; rare classes are left out."""
     import wordllama  # noqa: PLC0415
 
     first: dict[str, str] = {}
@@ -178,19 +178,10 @@ def _images(images: np.ndarray) -> np.ndarray:
 
 
 def _fashion() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return 15 000 training images and 5000 test images of Fashion-MNIST."""
-    return _official("fashion_mnist", 15_000, 5_000, 28)
-
-
-def _cifar() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return 15 000 training images and 5000 test images of CIFAR-10 in grey."""
-    return _official("cifar10_grey", 15_000, 5_000, 32)
-
-
-def _official(name: str, n: int, n_test: int, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the first rows of each part of a set."""
-    stored = np.load(Path(os.environ["FLYBLOOM_DATA"]) / f"{name}.npz")
-    X = np.concatenate([stored["X_train"][:n], stored["X_test"][:n_test]]).reshape(-1, side, side) / 255
+    """Return the first 15 000 training images and 5000 test images of Fashion-MNIST."""
+    n, n_test = 15_000, 5_000
+    stored = np.load(Path(os.environ["FLYBLOOM_DATA"]) / "fashion_mnist.npz")
+    X = np.concatenate([stored["X_train"][:n], stored["X_test"][:n_test]]).reshape(-1, 28, 28) / 255
     y = np.concatenate([stored["y_train"][:n], stored["y_test"][:n_test]])
     return _images(X), y, np.arange(len(y)) >= n
 
@@ -209,7 +200,6 @@ SETS: dict[str, Callable[[], tuple[np.ndarray, np.ndarray, np.ndarray]]] = {
     "tweets": _tweets,
     "digits": _digits,
     "fashion": _fashion,
-    "cifar": _cifar,
 }
 
 

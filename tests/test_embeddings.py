@@ -24,6 +24,7 @@ def steps_of(model):
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 def test_unit_vectors_are_recognised_in_any_float(dtype):
+    """Of float16 the lengths are rounded."""
     X, _ = embeddings()
     assert are_unit_vectors(X.astype(dtype))
     assert are_unit_vectors(np.vstack([X, np.zeros_like(X[:1])]).astype(dtype)), "the embedding of an empty text"
@@ -42,10 +43,12 @@ def test_unit_vectors_are_recognised_in_any_float(dtype):
     ids=["longer", "one longer", "few columns", "whole numbers", "zeros", "missing"],
 )
 def test_other_rows_are_no_unit_vectors(rows):
+    """One row is enough to tell."""
     assert not are_unit_vectors(rows)
 
 
 def test_pairs_centre_embeddings_and_take_more_components():
+    """Counts of single winners do not."""
     X, y = embeddings()
     for kind, labels in ((FlyRidgeClassifier, y), (FlyRidgeRegressor, X[:, 0])):
         assert steps_of(kind().fit(X, labels)) == (["standardise"], 2048)
@@ -55,6 +58,7 @@ def test_pairs_centre_embeddings_and_take_more_components():
 
 
 def test_classes_in_any_order_additions_and_deletions_leave_the_bits_of_a_fit(tmp_path):
+    """The files are equal in every byte."""
     X, y = embeddings()
     model = FlyRidgeClassifier(random_state=0)
     for label in (2, 0, 1):
@@ -65,3 +69,106 @@ def test_classes_in_any_order_additions_and_deletions_leave_the_bits_of_a_fit(tm
     for one, name in ((model, "model"), (never, "never")):
         one.save(tmp_path / name)
     assert (tmp_path / "model").read_bytes() == (tmp_path / "never").read_bytes()
+
+
+def arrow_lists(X):
+    """Rows as a column of Arrow."""
+    pa = pytest.importorskip("pyarrow")
+    return pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), X.shape[1])
+
+
+def forms(X, folder):
+    """The same rows as others hand them over."""
+    pa, pd, pl = (pytest.importorskip(name) for name in ("pyarrow", "pandas", "polars"))
+    parquet, duckdb = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("duckdb")
+    lists = arrow_lists(X)
+    table = pa.table({"vector": lists})
+    relation = duckdb.connect().from_arrow
+    np.save(folder / "rows.npy", X)
+    parquet.write_table(table, folder / "rows.parquet")
+    return {
+        "column of Arrow": lists,
+        "part of a column": pa.concat_arrays([arrow_lists(X[:1]), lists])[1:],
+        "chunks of Arrow": pa.chunked_array([arrow_lists(X[:7]), arrow_lists(X[7:])]),
+        "lists of any length": lists.cast(pa.list_(pa.float32())),
+        "table of Arrow": table,
+        "reader of Arrow": table.to_reader(),
+        "arrays in pandas": pd.DataFrame({"vector": list(X)}),
+        "series of pandas": pd.Series(list(X)),
+        "lists in pandas": pd.Series(X.tolist()).map(lambda row: np.array(row, np.float32)),
+        "frame of polars": pl.DataFrame({"vector": X}),
+        "lists in polars": pl.DataFrame({"vector": X}).select(pl.col("vector").arr.to_list()),
+        "series of polars": pl.Series(X),
+        "mapped": np.load(folder / "rows.npy", mmap_mode="r"),
+        "parquet": parquet.read_table(folder / "rows.parquet"),
+        "relation of DuckDB": relation(table),
+        "reader of DuckDB": relation(table).arrow(),
+    }
+
+
+def test_vectors_in_any_form_give_the_bits_of_an_array(tmp_path):
+    """In fit, partial_fit and scores."""
+    X, y = embeddings(60)
+    expected = FlyRidgeClassifier(256).fit(X, y)
+    for name, rows in forms(X, tmp_path).items():
+        model = FlyRidgeClassifier(256).fit(rows, y)
+        assert (model.pair_counts_ == expected.pair_counts_).all(), name
+        assert model.n_features_in_ == X.shape[1], name
+    for name, rows in forms(X[20:], tmp_path).items():
+        model = FlyRidgeClassifier(256).partial_fit(X[:20], y[:20]).partial_fit(rows, y[20:])
+        assert (model.pair_counts_ == expected.pair_counts_).all(), name
+    for name, rows in forms(X, tmp_path).items():
+        assert (expected.decision_function(rows) == expected.decision_function(X)).all(), name
+
+
+def test_float16_has_the_bits_of_the_same_numbers_in_float32():
+    """Types that hold the same values are one."""
+    X, y = embeddings(60)
+    half = X.astype(np.float16)
+    one, other = (FlyRidgeClassifier(256).fit(rows, y) for rows in (half, half.astype(np.float32)))
+    assert (one.pair_counts_ == other.pair_counts_).all()
+    assert (one.predict(half) == other.predict(half.astype(np.float32))).all()
+
+
+def test_tensors_of_torch():
+    """Of the processor, with or without a gradient, and in a type that NumPy lacks."""
+    torch = pytest.importorskip("torch")
+    X, y = embeddings(60)
+    expected = FlyRidgeClassifier(256).fit(X, y)
+    for rows in (torch.from_numpy(X), torch.from_numpy(X).requires_grad_()):
+        model = FlyRidgeClassifier(256).fit(rows, torch.from_numpy(y))
+        assert (model.pair_counts_ == expected.pair_counts_).all()
+        assert (model.predict(rows) == expected.predict(X)).all()
+    short = torch.from_numpy(X).bfloat16()
+    assert (expected.predict(short) == expected.predict(short.float().numpy())).all()
+
+
+def test_tables_of_numbers_from_arrow_and_duckdb():
+    """Readers and relations keep the names of the columns."""
+    pa, duckdb = pytest.importorskip("pyarrow"), pytest.importorskip("duckdb")
+    X, y = embeddings(60, d=5)
+    table = pa.table({f"c{j}": X[:, j] for j in range(5)})
+    expected = FlyRidgeClassifier(64).fit(table, y)
+    assert expected.feature_names_in_.tolist() == table.column_names
+    for rows in (table.to_reader(), duckdb.connect().from_arrow(table), duckdb.connect().from_arrow(table).arrow()):
+        assert (FlyRidgeClassifier(64).fit(rows, y).pair_counts_ == expected.pair_counts_).all()
+    assert (expected.predict(table.to_reader()) == expected.predict(table)).all()
+
+
+def test_vectors_that_are_no_rows_are_refused_and_change_nothing():
+    """Gaps, lengths that differ, and vectors beside other columns."""
+    pa, pd = pytest.importorskip("pyarrow"), pytest.importorskip("pandas")
+    X, y = embeddings(20)
+    model = FlyRidgeClassifier(64).fit(X, y)
+    before = model.pair_counts_.copy()
+    for rows, said in (
+        (pa.array([[1.0, 2.0], [3.0]]), "lengths of"),
+        (pa.array([[1.0, 2.0], None]), "a missing value"),
+        (pa.array([[1.0, 2.0], [3.0, None]]), "a missing value"),
+        (pd.Series([np.ones(2), np.ones(3)]), "vectors of one length"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            model.partial_fit(rows, y[:2])
+    with pytest.raises(ValueError, match="'vector' of X holds vectors, beside"):
+        model.partial_fit(pd.DataFrame({"vector": list(X), "price": 1.0}), y)
+    assert (model.pair_counts_ == before).all()

@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import HashingVectorizer
 
 import flybloom
 
@@ -31,7 +32,7 @@ def free_port():
 class Running:
     """The service in a process of its own."""
 
-    def __init__(self, folder, save_every):
+    def __init__(self, folder, save_every, app="app"):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         environment = {
@@ -40,7 +41,7 @@ class Running:
             "STATE": str(folder / "state"),
             "SAVE_EVERY": str(save_every),
         }
-        command = [sys.executable, "-m", "uvicorn", "--app-dir", SERVICE, "app:app", "--port", str(self.port)]
+        command = [sys.executable, "-m", "uvicorn", "--app-dir", SERVICE, f"{app}:app", "--port", str(self.port)]
         self.log = (folder / "service.log").open("ab")
         self.process = subprocess.Popen(command, env=environment, stdout=self.log, stderr=self.log)
         for _ in range(600):
@@ -171,3 +172,55 @@ def test_bad_requests_change_nothing(tmp_path):
     assert health["rows"] == {"0": 20, "1": 21}
     assert health["changes_replayed_at_start"] == 4
     service.end(signal.SIGTERM)
+
+
+def test_texts_are_taught_and_forgotten_and_kill_9_loses_nothing(tmp_path):
+    """Killed while texts are taught; then some are forgotten, and killed again: the file is that of the others."""
+    service = Running(tmp_path, 30, "texts")
+    taught, unanswered = [], []
+    with httpx.Client(base_url=service.url, timeout=60) as client:
+        assert client.post("/ask", json={"texts": ["x"]}).status_code == httpx.codes.CONFLICT
+        assert client.post("/forget", json=labelled(["x"], "a")).status_code == httpx.codes.UNPROCESSABLE_ENTITY
+        killer = threading.Timer(0.1, lambda: service.end(signal.SIGKILL))
+        for number in range(100_000):
+            if number == 12:
+                killer.start()
+            topic = ("insects", "money", "weather")[number % 3]
+            body = labelled([f"{topic} text number {number}", f"more on {topic} {number}"], topic)
+            try:
+                assert client.post("/teach", json=body).json() == {"texts": 2}
+            except httpx.TransportError:
+                unanswered = [body]
+                break
+            taught.append(body)
+    killer.join()
+    service = Running(tmp_path, 30, "texts")
+    with httpx.Client(base_url=service.url, timeout=60) as client:
+        known = client.get("/health").json()["texts"]
+        found = sum(known.values())
+        assert found in (2 * len(taught), 2 * len(taught) + 2 * len(unanswered))
+        taught += unanswered if found > 2 * len(taught) else []
+        answer = client.post("/ask", json={"texts": ["number 4 of insects"]}).json()
+        assert answer["labels"] == ["insects"]
+        first = client.post("/forget", json=taught[0]).json()
+        second = client.post("/forget", json=taught[1]).json()
+        assert (first["extent"], first["rows"]) == ("complete", 2)
+        assert first["after"] == second["before"]
+        again = client.post("/forget", json=taught[0])
+        assert again.status_code == httpx.codes.UNPROCESSABLE_ENTITY
+        assert "cannot all have been learned" in again.text
+    service.end(signal.SIGKILL)
+    service = Running(tmp_path, 30, "texts")
+    service.end(signal.SIGTERM)
+    letters = HashingVectorizer(analyzer="char_wb", ngram_range=(2, 4), n_features=512)
+    texts = [text for body in taught[2:] for text in body["texts"]]
+    labels = [label for body in taught[2:] for label in body["labels"]]
+    flybloom.FlyRidgeClassifier().fit(letters.transform(texts).toarray().astype(np.float32), labels).save(
+        tmp_path / "never.fly"
+    )
+    assert next((tmp_path / "state").glob("state-*.fly")).read_bytes() == (tmp_path / "never.fly").read_bytes()
+
+
+def labelled(texts, label):
+    """The body of a request with one label."""
+    return {"texts": texts, "labels": [label] * len(texts)}

@@ -19,14 +19,15 @@ import flybloom
 
 
 class State:
-    """The model, and the folder it lives in."""
+    """The model, and the folder it lives in; it begins with a file, or with an estimator that has learned nothing."""
 
-    def __init__(self, folder: Path, first: Path) -> None:
+    def __init__(self, folder: Path, first: Any) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         states = _numbers(folder, r"state-(\d+)\.fly")
         self.number = max(states, default=0)
-        self.model = flybloom.load(folder / f"state-{self.number}.fly" if states else first)
+        file = folder / f"state-{self.number}.fly" if states else first
+        self.model = flybloom.load(file) if isinstance(file, Path) else file
         self.n_replayed = 0
         for number in sorted(n for n in _numbers(folder, r"journal-(\d+)\.log") if n >= self.number):
             for change in _changes(folder / f"journal-{number}.log"):
@@ -39,20 +40,32 @@ class State:
         self._journal: Any = None
         self.save()
 
-    def change(self, action: str, rows: list[list[float | None]], labels: list[Any]) -> None:
-        """Write a change down, flush it to the disk, then learn or forget the rows; ValueError where that cannot be."""
+    def change(self, action: str, rows: list[list[float | None]], labels: list[Any]) -> Any:
+        """Write a change down, flush it to the disk, then learn the rows, or forget them and return the receipt.
+
+        ValueError where that cannot be.
+        """
         text = json.dumps({"action": action, "rows": rows, "labels": labels}).encode()
         self._journal.write(b"%08x %s\n" % (zlib.crc32(text), text))
         self._journal.flush()
         os.fsync(self._journal.fileno())
         self.n_unsaved += 1
-        self._apply(action, rows, labels)
+        return self._apply(action, rows, labels)
+
+    @property
+    def has_learned(self) -> bool:
+        """Whether there is anything to save, or to predict with."""
+        return hasattr(self.model, "classes_")
 
     def save(self) -> None:
-        """Save the model, and delete what is older."""
+        """Save the model, and delete what is older; nothing is to be saved before the first rows."""
+        if not self.has_learned and self._journal is not None:
+            return
         before = self._journal
         number = max([self.number, *_numbers(self.folder, r"journal-(\d+)\.log")]) + 1
         self._journal = (self.folder / f"journal-{number}.log").open("ab")
+        if not self.has_learned:
+            return
         self.model.save(self.folder / f"state-{number}.fly")
         self.number, self.n_unsaved = number, 0
         if before is not None:
@@ -67,10 +80,10 @@ class State:
         self.save()
         self._journal.close()
 
-    def _apply(self, action: str, rows: list[list[float | None]], labels: list[Any]) -> None:
+    def _apply(self, action: str, rows: list[list[float | None]], labels: list[Any]) -> Any:
         """Learn or forget; a missing value is None in JSON and NaN here."""
         numbers = [[float("nan") if value is None else value for value in row] for row in rows]
-        {"learn": self.model.partial_fit, "forget": self.model.forget}[action](numbers, labels)
+        return {"learn": self.model.partial_fit, "forget": self.model.forget_with_receipt}[action](numbers, labels)
 
 
 def _numbers(folder: Path, pattern: str) -> list[int]:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import column_or_1d
 from flybloom._internal.frame_cells import FrameColumn, table_columns, table_kinds, table_numbers
 from flybloom._internal.sklearn_compat import check_feature_names, feature_names, safe_indexing
 from flybloom._internal.typing import Array, Features
+from flybloom._internal.vectors import as_rows
 
 PLAIN_TYPES = frozenset("bhilqBHILQfd")  # integers and floats of the usual widths
 MAX_PLAIN_VALUES = 2**14  # above, what looking costs does not matter
@@ -89,6 +90,7 @@ def check_new_rows(X: Any, owner: str, *, takes_sparse: bool, min_rows: int = 1)
     """Return the first rows that an estimator meets, as a numeric array or canonical CSR matrix, and what they are."""
     if isinstance(X, NamedRows):
         return NewRows(np.asarray(_checked_array(X.array, owner)), tuple(X.names), X.kinds)
+    X = as_rows(X)
     names = feature_names(X)
     kinds = None if isinstance(X, np.ndarray) else table_kinds(X)
     if kinds is not None:
@@ -118,6 +120,7 @@ def check_rows(
         _require_kinds(X.kinds, known, owner)
         X = X.array
     else:
+        X = as_rows(X)
         columns = None if known.kinds is None else _columns_of_frame(X, owner)
         if known.names is not None or feature_names(X) is not None:
             check_feature_names(_stand_in(owner, known), X, reset=False)

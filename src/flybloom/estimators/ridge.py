@@ -56,8 +56,8 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
 
         - If int, exactly that many.
         - If float, that multiple of the number of features.
-        - If "auto", 1024 for up to 1000 rows in the first block or `fit`, 2048 for up to 20 000, 4096 for more. For rows
-          that are unit vectors, as embeddings are, 2048 for up to 1000 rows, 8192 for more.
+        - If "auto", 1024 for up to 1000 rows in the first block or `fit`, 2048 for up to 20 000, 4096 for more. For
+          rows that are unit vectors, as embeddings are, 2048 for up to 1000 rows, 8192 for more.
 
     n_connections : int, float or "auto", default="auto"
         Number of features that each component sums.

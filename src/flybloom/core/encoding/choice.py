@@ -96,9 +96,9 @@ class Auto:
         may_be_image = not is_table and n > MAX_BINNED and next(possible_shapes(n), None) is not None
         shape = image_shape(sample) if may_be_image else None
         if shape is not None:
-            if self.for_pairs and n > MAX_SMALL_IMAGE:
-                return Encoding("standard", grid_shape=shape)
-            return Encoding("standard", rotation=ROTATION if n <= MAX_ROTATED else 0)
+            sees_windows = self.for_pairs and n > MAX_SMALL_IMAGE
+            rotation = 0 if sees_windows or n > MAX_ROTATED else ROTATION
+            return Encoding("standard", rotation=rotation, grid_shape=shape if sees_windows else None)
         relevance = (FEW_RELEVANCE if n <= FEW_COLUMNS else MANY_RELEVANCE) if self.uses_labels else 0.0
         fill = "none"
         if n <= MAX_FILLED and np.isnan(sample.rows).any():
