@@ -83,7 +83,6 @@ def forms(X, folder):
     parquet, duckdb = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("duckdb")
     lists = arrow_lists(X)
     table = pa.table({"vector": lists})
-    relation = duckdb.connect().from_arrow
     np.save(folder / "rows.npy", X)
     parquet.write_table(table, folder / "rows.parquet")
     return {
@@ -101,8 +100,8 @@ def forms(X, folder):
         "series of polars": pl.Series(X),
         "mapped": np.load(folder / "rows.npy", mmap_mode="r"),
         "parquet": parquet.read_table(folder / "rows.parquet"),
-        "relation of DuckDB": relation(table),
-        "reader of DuckDB": relation(table).arrow(),
+        "relation of DuckDB": duckdb.connect().from_arrow(table),
+        "reader of DuckDB": duckdb.connect().from_arrow(table).arrow(),
     }
 
 
