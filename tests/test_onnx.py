@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from flybloom import Encoding, FlyBloomClassifier, FlyBloomNovelty, FlyHash, FlyRidgeClassifier
+from flybloom import Encoding, FlyBloomClassifier, FlyHash, FlyRidgeClassifier, OpenSetClassifier
 from flybloom.core.encoding.encoder import STEPS
 from flybloom.export import register, to_onnx
 from flybloom.export.encoding import WRITERS
@@ -128,8 +128,8 @@ def test_every_step_of_an_encoding_is_written_or_refused_by_name(rows, monkeypat
 
 def test_other_models_and_types_are_refused(rows):
     """With what is expected."""
-    with pytest.raises(TypeError, match=r"Only FlyBloomClassifier, .* Got FlyBloomNovelty instead"):
-        to_onnx(FlyBloomNovelty(64, random_state=0).fit(rows[0]))
+    with pytest.raises(TypeError, match=r"Only FlyBloomClassifier, .* Got OpenSetClassifier instead"):
+        to_onnx(OpenSetClassifier(FlyBloomClassifier(64, random_state=0)).fit(*rows))
     with pytest.raises(ValueError, match="must be one of"):
         to_onnx(FlyHash(64, random_state=0).fit(rows[0]), dtype="float16")
 
@@ -166,13 +166,13 @@ def test_the_command_writes_it(tmp_path, rows):
     X, y = as_type(rows[0], "float32"), rows[1]
     model = FlyBloomClassifier(200, n_winners=12, random_state=3).fit(X, y)
     model.save(tmp_path / "model.fly")
-    FlyBloomNovelty(64, random_state=0).fit(X).save(tmp_path / "novelty.fly")
+    OpenSetClassifier(FlyBloomClassifier(64, random_state=0)).fit(X, y).save(tmp_path / "other.fly")
 
     def export(name, *options):
         files = [str(tmp_path / name), "--output", str(tmp_path / "model.onnx"), "--format", "onnx"]
         return typer_testing.CliRunner().invoke(app, ["export", *files, *options])
 
-    assert export("novelty.fly").exit_code != 0
+    assert export("other.fly").exit_code != 0
     assert not (tmp_path / "model.onnx").exists()
     assert export("model.fly", "--input-type", "float32").exit_code == 0
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from flybloom import FlyBloomClassifier, FlyHash, FlyRidgeClassifier, predictor
+from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyHash, FlyRidgeClassifier, predictor
 from flybloom.core._kernels import _choice as loops
 from flybloom.exceptions import ModelFileError
 
@@ -76,11 +76,14 @@ def test_nothing_else_need_be_installed(tmp_path, rows):
     pairs = FlyRidgeClassifier(256, n_winners=16, random_state=1).fit(X, y)
     first.save(tmp_path / "first.fly")
     pairs.freeze().save(tmp_path / "pairs.fly")
+    novelty = FlyBloomNovelty(256, n_winners=16, contamination=0.2).fit(X)
+    novelty.freeze().save(tmp_path / "novelty.fly")
     np.save(tmp_path / "rows.npy", X)
-    files = [tmp_path / name for name in ("rows.npy", "first.fly", "pairs.fly")]
+    files = [tmp_path / name for name in ("rows.npy", "first.fly", "pairs.fly", "novelty.fly")]
     done = subprocess.run([sys.executable, "-c", WITHOUT, *files], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert [line.split() for line in done.stdout.splitlines()] == [first.predict(X).tolist(), pairs.predict(X).tolist()]
+    expected = [first.predict(X), pairs.predict(X), novelty.predict(X).astype(str)]
+    assert [line.split() for line in done.stdout.splitlines()] == [labels.tolist() for labels in expected]
 
 
 def test_what_it_cannot_do_is_said(tmp_path, rows):

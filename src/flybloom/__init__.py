@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from flybloom.estimators.densify import Densify
     from flybloom.estimators.fly_hash import FlyHash
     from flybloom.estimators.frozen import FrozenClassifier
+    from flybloom.estimators.frozen_novelty import FrozenNovelty
     from flybloom.estimators.frozen_regressor import FrozenRegressor
     from flybloom.estimators.learning.progress import progress
     from flybloom.estimators.learning.train import train
@@ -42,6 +43,7 @@ __all__ = [
     "FlyRidgeClassifier",
     "FlyRidgeRegressor",
     "FrozenClassifier",
+    "FrozenNovelty",
     "FrozenRegressor",
     "OpenSetClassifier",
     "ReleasedClassifier",
@@ -68,6 +70,7 @@ _MODULES = {
     "FlyRidgeClassifier": "flybloom.estimators.ridge",
     "FlyRidgeRegressor": "flybloom.estimators.regressor",
     "FrozenClassifier": "flybloom.estimators.frozen",
+    "FrozenNovelty": "flybloom.estimators.frozen_novelty",
     "FrozenRegressor": "flybloom.estimators.frozen_regressor",
     "OpenSetClassifier": "flybloom.estimators.open_set",
     "ReleasedClassifier": "flybloom.estimators.released",

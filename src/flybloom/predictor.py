@@ -22,17 +22,18 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.complement_bayes import Bayes, temperature_unit
 from flybloom.core.readout.decay import AUTO, count_decay_of
 from flybloom.core.readout.filters import Filters
-from flybloom.core.readout.linear import FrozenReadout, LinearReadout
+from flybloom.core.readout.linear import FrozenReadout
+from flybloom.core.readout.novelty_forms import NoveltyReadout
 from flybloom.core.readout.outputs import FrozenOutputs
 from flybloom.exceptions import ModelFileError
 
-__all__ = ["Predictor", "TargetPredictor", "load"]
+__all__ = ["NoveltyPredictor", "Predictor", "TargetPredictor", "load"]
 
 
 class _Scored:
     """Hashes rows and reads their winners."""
 
-    def __init__(self, hasher: Hasher, read_out: LinearReadout) -> None:
+    def __init__(self, hasher: Hasher, read_out: Any) -> None:
         self._hasher, self._read_out = hasher, read_out
         self.n_features_in_, self.feature_names_in_ = hasher.encoder.n_features, hasher.encoder.names
 
@@ -167,6 +168,56 @@ class TargetPredictor(_Scored):
         return targets[:, 0] if grid.n_outputs == 1 else targets
 
 
+class NoveltyPredictor(_Scored):
+    """What `load` returns of a detector: how novel rows are, and nothing else of it.
+
+    Attributes
+    ----------
+    offset_ : float
+        Threshold on minus the novelty; outliers have less.
+
+    n_features_in_ : int
+        Number of features of a row.
+
+    feature_names_in_ : tuple of str or None
+        Their names, as for `Predictor`.
+    """
+
+    def __init__(self, hasher: Hasher, frozen: NoveltyReadout) -> None:
+        super().__init__(hasher, frozen.form)
+        self.offset_ = frozen.offset
+
+    def novelty(self, X: Any) -> Array:
+        """Return how novel each row is, as the model does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows. Values may be missing (NaN).
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            From 0, familiar, to 1, never met.
+        """
+        return self._scored(self._checked(X), self._read_out.novelty)
+
+    def predict(self, X: Any) -> Array:
+        """Tell which rows are outliers, as the model does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            -1 for outliers, 1 for the others.
+        """
+        return np.where(-self.novelty(X) - self.offset_ < 0, -1, 1)
+
+
 def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Any:
     """Load a model to predict with: what `freeze().save` or `flybloom export` wrote, or a saved `FlyBloomClassifier`.
 
@@ -179,8 +230,8 @@ def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Any:
 
     Returns
     -------
-    Predictor or TargetPredictor
-        It has `predict`; of a classifier also `predict_proba` and `decision_scores`.
+    Predictor, TargetPredictor or NoveltyPredictor
+        It has `predict`; of a classifier also `predict_proba` and `decision_scores`, of a detector `novelty`.
 
     Raises
     ------
@@ -202,7 +253,7 @@ def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Any:
     """
     description, arrays = open_file(path)
     kind = description.get("kind")
-    if kind not in ("FrozenClassifier", "FrozenRegressor", "FlyBloomClassifier"):
+    if kind not in ("FrozenClassifier", "FrozenNovelty", "FrozenRegressor", "FlyBloomClassifier"):
         msg = (
             f"{path} is a {kind}. Expected a frozen model, or a FlyBloomClassifier. "
             "Freeze it: model.freeze().save(path), or flybloom export."
@@ -212,6 +263,8 @@ def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Any:
         hasher, arrays = hasher_of(description, arrays, max_memory)
         if kind == "FrozenClassifier":
             return Predictor(hasher, FrozenReadout.from_parts(hasher.n_components, description, arrays))
+        if kind == "FrozenNovelty":
+            return NoveltyPredictor(hasher, NoveltyReadout.from_parts(hasher.n_components, description, arrays))
         if kind == "FrozenRegressor":
             return TargetPredictor(hasher, FrozenOutputs.from_parts(hasher.n_components, description, arrays))
         return _counted(path, hasher, description, arrays)

@@ -29,9 +29,9 @@ ESTIMATORS = {
 }
 FOR_KINDS = {  # settings that not every kind has
     "decay": (Kind.CLASSES, Kind.NOVELTY),
-    "readout": (Kind.CLASSES,),
+    "readout": (Kind.CLASSES, Kind.NOVELTY),
     "scaling": (Kind.CLASSES, Kind.PAIRS, Kind.NOVELTY),
-    "alpha": (Kind.PAIRS, Kind.REGRESSION),
+    "alpha": (Kind.PAIRS, Kind.REGRESSION, Kind.NOVELTY),
     "class_weight": (Kind.CLASSES, Kind.PAIRS),
     "contamination": (Kind.NOVELTY,),
     "forget_after": (Kind.NOVELTY,),

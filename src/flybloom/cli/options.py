@@ -50,11 +50,12 @@ class LabelKind(StrEnum):
 
 
 class ReadOut(StrEnum):
-    """How labels are read from counts by class."""
+    """How labels are read from counts by class, or novelty from counts."""
 
     AUTO = "auto"
     FILTER = "filter"
     BAYES = "bayes"
+    LEVERAGE = "leverage"
 
 
 class Weight(StrEnum):

@@ -22,12 +22,14 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import LeverageSizes, Sizes
 from flybloom.core.model import Model
 from flybloom.core.readout.aged_filter import AgedFilter
+from flybloom.core.readout.novelty_forms import NoveltyReadout
 from flybloom.core.readout.pair_novelty import PairNovelty, solve
 from flybloom.core.readout.weighted_quantile import weighted_quantile
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.counting import GIVEN, CountingEstimator, kept_value
 from flybloom.estimators.deprecated import OLD_PARAMETERS
+from flybloom.estimators.frozen_novelty import FrozenNovelty
 from flybloom.estimators.novelty_scores import NoveltyReading, NoveltyScores, read_winners
 
 USUAL_OFFSET = -0.5  # where there are no rows to set it by
@@ -365,6 +367,19 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
             else:
                 learned.counts.counter(positions, np.ones(rows.shape[0], np.int64), sign=-1)  # refuses wrong ones
             return self._left_out_novelty(learned, rows, np.asarray(positions))
+
+    def freeze(self) -> FrozenNovelty:
+        """Return a small detector that only scores, and scores the same.
+
+        Returns
+        -------
+        FrozenNovelty
+            How to hash, the weights, and the threshold.
+        """
+        self._require_hasher()
+        with self._reading_learned() as learned:
+            frozen = NoveltyReadout(self._reader(learned.counts).form, self._offset_of(learned))
+            return FrozenNovelty(self.n_jobs).with_readout(learned.hasher, frozen)
 
     def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
         """Return the threshold: a quantile of the scores of the sketch's rows, each as if it had not been learned.

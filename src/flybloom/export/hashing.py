@@ -32,11 +32,9 @@ def winners(graph: Graph, hasher: Hasher, X: Value, dtype: str) -> Value:
     return graph.nodes("TopK", total, k, n_outputs=2, axis=1, largest=1, sorted=1)[1]
 
 
-def hashes(graph: Graph, hasher: Hasher, won: Value) -> Value:
+def hashes(graph: Graph, n_components: int, won: Value) -> Value:
     """Return rows of zeros, with ones where components won, as float32."""
-    shape = graph.node(
-        "Concat", graph.node("Shape", won, end=1), graph.constant([hasher.n_components], np.int64), axis=0
-    )
+    shape = graph.node("Concat", graph.node("Shape", won, end=1), graph.constant([n_components], np.int64), axis=0)
     nothing = graph.node("Expand", graph.constant(np.float32(0)), shape)
     ones = graph.node("Expand", graph.constant(np.float32(1)), graph.node("Shape", won))
     return graph.node("ScatterElements", nothing, won, ones, axis=1)

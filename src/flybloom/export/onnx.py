@@ -11,22 +11,25 @@ from flybloom.estimators.base import FlyEstimator
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.estimators.fly_hash import FlyHash
 from flybloom.estimators.frozen import FrozenClassifier
+from flybloom.estimators.frozen_novelty import FrozenNovelty
 from flybloom.estimators.frozen_regressor import FrozenRegressor
+from flybloom.estimators.novelty import FlyBloomNovelty
 from flybloom.estimators.regressor import FlyRidgeRegressor
 from flybloom.estimators.ridge import FlyRidgeClassifier
 from flybloom.exceptions import require_extra
 from flybloom.export.encoding import columns_apart
 from flybloom.export.graph import OPSET, TYPES, Graph, Value
 from flybloom.export.hashing import hashes, winners
-from flybloom.export.scoring import label_values, linear_answers, target_answers
+from flybloom.export.scoring import label_values, linear_answers, novelty_answers, target_answers
 
 if TYPE_CHECKING:
     import onnx
 
 IR_VERSION = 9  # what runtimes of this set of operators read
 INPUT_TYPES = ("float64", "float32", "int64")
+DETECTORS: tuple[type[FlyEstimator], ...] = (FlyBloomNovelty, FrozenNovelty)
 REGRESSORS: tuple[type[FlyEstimator], ...] = (FlyRidgeRegressor, FrozenRegressor)
-CONVERTED = (FlyBloomClassifier, FlyRidgeClassifier, FrozenClassifier, *REGRESSORS, FlyHash)
+CONVERTED = (FlyBloomClassifier, FlyRidgeClassifier, FrozenClassifier, *DETECTORS, *REGRESSORS, FlyHash)
 
 
 def to_onnx(model: Any, *, dtype: Literal["float64", "float32", "int64"] = "float64") -> onnx.ModelProto:
@@ -38,8 +41,9 @@ def to_onnx(model: Any, *, dtype: Literal["float64", "float32", "int64"] = "floa
 
     Parameters
     ----------
-    model : FlyBloomClassifier, FlyRidgeClassifier, FlyRidgeRegressor, FrozenClassifier, FrozenRegressor or FlyHash
-        The model, fitted.
+    model : estimator
+        A FlyBloomClassifier, FlyRidgeClassifier, FlyRidgeRegressor, FlyBloomNovelty or FlyHash, fitted, or what
+        `freeze` of one returned.
     dtype : {"float64", "float32", "int64"}, default="float64"
         Type of the input. With int64, and an encoding that leaves rows as they are, sums are whole numbers.
 
@@ -47,8 +51,9 @@ def to_onnx(model: Any, *, dtype: Literal["float64", "float32", "int64"] = "floa
     -------
     onnx.ModelProto
         With the input ``X`` of shape (n_samples, n_features). A classifier has the outputs ``label`` and
-        ``probabilities`` (float32); a regressor has ``variable`` (float64, a column for each output); a hash has
-        ``winners`` (int64, the largest sum first) and ``hash`` (float32, zeros and ones).
+        ``probabilities`` (float32); a regressor has ``variable`` (float64, a column for each output); a detector
+        has ``label`` and ``scores`` (float64, those of `decision_function`); a hash has ``winners`` (int64, the largest
+        sum first) and ``hash`` (float32, zeros and ones).
 
     Raises
     ------
@@ -92,7 +97,9 @@ def write_model(graph: Graph, model: Any, X: Value, dtype: str) -> dict[str, Val
     hasher = model.to_parts().hasher
     won = winners(graph, hasher, X, dtype)
     if isinstance(model, FlyHash):
-        return {"winners": won, "hash": hashes(graph, hasher, won)}
+        return {"winners": won, "hash": hashes(graph, hasher.n_components, won)}
+    if isinstance(model, FrozenNovelty):
+        return novelty_answers(graph, model.frozen_readout, hasher.n_components, won)
     if isinstance(model, FrozenRegressor):
         frozen = model.frozen_readout
         columns = None if frozen.grid.trend is None else columns_apart(graph, hasher.encoder, X, dtype)
@@ -151,6 +158,8 @@ def _output_types(model: Any) -> dict[str, tuple[int, list[int]]]:
     """Return type and shape, without the rows, of each output."""
     if isinstance(model, FlyHash):
         return {"winners": (TYPES["int64"], [model.n_winners_]), "hash": (TYPES["float32"], [model.n_components_])}
+    if isinstance(model, DETECTORS):
+        return {"label": (TYPES["int64"], []), "scores": (TYPES["float64"], [])}
     if isinstance(model, REGRESSORS):
         return {"variable": (TYPES["float64"], [_n_outputs(model)])}
     labels = import_module("onnx").numpy_helper.from_array(label_values(model.classes_)).data_type
@@ -211,7 +220,7 @@ def register() -> None:
     for kind in CONVERTED:
         options = (
             None
-            if kind is FlyHash or kind in REGRESSORS
+            if kind in (FlyHash, *DETECTORS, *REGRESSORS)
             else {"zipmap": [True, False, "columns"], "nocl": [True, False]}
         )
         skl2onnx.update_registered_converter(
@@ -226,6 +235,10 @@ def _shapes(operator: Any) -> None:
     model = operator.raw_operator
     if isinstance(model, FlyHash):
         operator.outputs[0].type = types.FloatTensorType([n_rows, model.n_components_])
+        return
+    if isinstance(model, DETECTORS):
+        operator.outputs[0].type = types.Int64TensorType([n_rows])
+        operator.outputs[1].type = types.DoubleTensorType([n_rows])
         return
     if isinstance(model, REGRESSORS):
         operator.outputs[0].type = types.DoubleTensorType([n_rows, _n_outputs(model)])
@@ -246,10 +259,8 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     model = operator.raw_operator
     sink = _Container(scope, container)
     outputs = write_model(Graph(sink), model, Value(operator.inputs[0].full_name), dtype)
-    wanted = ["label", "probabilities"]
-    if isinstance(model, (FlyHash, *REGRESSORS)):
-        wanted = ["hash"] if isinstance(model, FlyHash) else ["variable"]
+    wanted = [name for name in outputs if name != "winners"]
     for name, variable in zip(wanted, operator.outputs, strict=True):
-        is_whole = name == "label" and model.classes_.dtype.kind in "biu"
+        is_whole = name == "label" and hasattr(model, "classes_") and model.classes_.dtype.kind in "biu"
         attributes = {"to": TYPES["int64"]} if is_whole else {}
         sink.add_node("Cast" if is_whole else "Identity", [outputs[name]], [variable.full_name], attributes)

@@ -8,8 +8,10 @@ from flybloom._internal.typing import Array
 from flybloom.core._kernels._plain.score import MIX_0, MIX_1, STEP
 from flybloom.core.counts.trend import COEFFICIENT_STEPS, COLUMN_STEPS, MAX_COLUMN
 from flybloom.core.readout.linear import FrozenReadout
+from flybloom.core.readout.novelty_forms import FilterForm, NoveltyReadout
 from flybloom.core.readout.outputs import FrozenOutputs
 from flybloom.export.graph import Graph, Value
+from flybloom.export.hashing import hashes
 
 
 def linear_answers(graph: Graph, learned: FrozenReadout, seed: int, won: Value) -> dict[str, Value]:
@@ -34,6 +36,27 @@ def target_answers(graph: Graph, learned: FrozenOutputs, won: Value, columns: Va
         scores = graph.node("Add", scores, offsets)
     scaled = graph.node("Mul", scores, graph.constant(np.array(grid.scales)))
     return {"variable": graph.node("Add", scaled, graph.constant(np.array(grid.origins)))}
+
+
+def novelty_answers(graph: Graph, learned: NoveltyReadout, n_components: int, won: Value) -> dict[str, Value]:
+    """Return -1 for outliers and 1 for the others, and how far the score of each row is above the threshold."""
+    form, axis = learned.form, graph.constant([1], np.int64)
+    if isinstance(form, FilterForm):
+        weights = graph.node("Gather", graph.constant(form.weights), won, axis=0)
+        sums = graph.node("ReduceSum", weights, axis, keepdims=0)  # multiples of 2^-30, exact in any order
+        n_winners = graph.cast(graph.node("Squeeze", graph.node("Shape", won, start=1, end=2)), "float64")
+        novelty = graph.node("Div", sums, n_winners)
+    else:
+        hashed = graph.cast(hashes(graph, n_components, won), "float64")
+        matrix = graph.cast(graph.constant(form.square(n_components)), "float64")
+        products = graph.node("Mul", graph.node("MatMul", hashed, matrix), hashed)  # whole numbers, exact in any order
+        sums = graph.node("Max", graph.node("ReduceSum", products, axis, keepdims=0), graph.constant(0.0))
+        leverage = graph.node("Mul", sums, graph.constant(form.unit))
+        novelty = graph.node("Div", leverage, graph.node("Add", leverage, graph.constant(1.0)))
+    scores = graph.node("Sub", graph.node("Neg", novelty), graph.constant(learned.offset))
+    is_outlier = graph.node("Less", scores, graph.constant(0.0))
+    label = graph.node("Where", is_outlier, graph.constant(-1, np.int64), graph.constant(1, np.int64))
+    return {"label": label, "scores": scores}
 
 
 def _scores(graph: Graph, learned: FrozenReadout | FrozenOutputs, won: Value) -> Value:

@@ -56,7 +56,7 @@ def command(
     else:
         msg = (
             f"{model} is a {type(loaded).__name__}, which needs its counts to predict. "
-            "Expected a model of `flybloom train` with --kind classes, pairs or regression. "
+            "Expected a model of `flybloom train`. "
             "With --format onnx, other classifiers can be written."
         )
         raise ModelFileError(msg)

@@ -79,11 +79,19 @@ def command(
         ),
     ] = None,
     readout: Annotated[
-        ReadOut, typer.Option(help="Of classes: read by filters, or by bayes, which suits texts and is auto for them.")
+        ReadOut,
+        typer.Option(
+            help="Of classes: read by filters, or by bayes, which suits texts and is auto for them. Of novelty: by "
+            "leverage, the default, or by a filter, which is smaller."
+        ),
     ] = ReadOut.AUTO,
     alpha: Annotated[
-        str, typer.Option(help="Of pairs and regression: how strongly weights are shrunk, such as 0.01; gcv finds out.")
-    ] = "gcv",
+        str | None,
+        typer.Option(
+            help="Of pairs and regression: how strongly weights are shrunk, such as 0.01; gcv, the default, finds out. "
+            "Of novelty: what is added to the diagonal of the pairs, 50 unless given."
+        ),
+    ] = None,
     class_weight: ClassWeight = None,
     contamination: Annotated[
         float | None, typer.Option(min=0.0, max=0.5, help="Of novelty: share of outliers among the rows.")
@@ -138,7 +146,7 @@ def command(
         "n_winners": size(winners, "--winners"),
         **({} if decay is None else {"decay": decay}),
         "readout": readout.value,
-        "alpha": _alpha(alpha),
+        **({} if alpha is None else {"alpha": _alpha(alpha)}),
         "class_weight": None if class_weight is None else class_weight.value,
         "contamination": "auto" if contamination is None else contamination,
         "forget_after": forget_after,

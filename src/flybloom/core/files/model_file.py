@@ -186,7 +186,7 @@ def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any
     """Return the oldest format that can hold a model."""
     if "sketch" in facts or "sketch" in facts.get("inside", {}) or "early" in facts:
         return 6
-    if "unit" in facts or (kind == "FlyBloomNovelty" and "readout" in parameters):
+    if "unit" in facts or kind == "FrozenNovelty" or (kind == "FlyBloomNovelty" and "readout" in parameters):
         return 5  # weights that float32 does not hold, or pairs without classes
     inside: dict[str, Any] = facts.get("inside", {})
     steps = [step for holder in (description, inside) for step in holder.get("encoding", ())]

@@ -16,6 +16,7 @@ KINDS = {
     "FlyRidgeClassifier": "flybloom.estimators.ridge",
     "FlyRidgeRegressor": "flybloom.estimators.regressor",
     "FrozenClassifier": "flybloom.estimators.frozen",
+    "FrozenNovelty": "flybloom.estimators.frozen_novelty",
     "FrozenRegressor": "flybloom.estimators.frozen_regressor",
     "OpenSetClassifier": "flybloom.estimators.open_set",
     "ReleasedClassifier": "flybloom.estimators.released",

@@ -31,8 +31,8 @@ MAX_VALUES = 2**19  # in a description, beyond one for each so many bytes of arr
 BYTES_PER_VALUE = 32
 STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)  # never goes back, so neither time nor memory explode
 TYPES = {
-    "U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64, "I16": np.int16, "I64": np.int64,
-    "F32": np.float32, "F64": np.float64,
+    "U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64, "I16": np.int16, "I32": np.int32,
+    "I64": np.int64, "F32": np.float32, "F64": np.float64,
 }  # fmt: skip
 
 

@@ -50,6 +50,13 @@ class LeverageForm(NamedTuple):
         leverage = self.leverage(winners)
         return np.asarray(leverage / (1.0 + leverage))
 
+    def square(self, n_components: int) -> Array:
+        """Return the whole matrix, in units."""
+        square = np.empty((n_components, n_components), np.int32)
+        for u in range(n_components):
+            square[u, : u + 1] = square[: u + 1, u] = self.triangle[u * (u + 1) // 2 : (u + 1) * (u + 2) // 2]
+        return square
+
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return facts for JSON, and arrays."""
         return {"unit": self.unit}, {"inverse": self.triangle}
@@ -76,7 +83,28 @@ def packed(square: Array, dtype: Any = np.float64, unit: float = 1.0) -> Array:
     return triangle
 
 
-def form_from_parts(n_components: int, facts: dict[str, Any], arrays: dict[str, Array]) -> NoveltyForm:
+class NoveltyReadout(NamedTuple):
+    """All that scores and labels follow from."""
+
+    form: NoveltyForm
+    offset: float  # threshold on minus the novelty
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return facts for JSON, and arrays."""
+        facts, arrays = self.form.to_parts()
+        return {"offset": self.offset, **facts}, arrays
+
+    @staticmethod
+    def from_parts(n_components: int, facts: dict[str, Any], arrays: dict[str, Array]) -> NoveltyReadout:
+        """Return what a file holds; ValueError where there can be none."""
+        offset = facts.get("offset")
+        if type(offset) is not float or not -1 <= offset <= 0:
+            msg = "its threshold is not a number from -1 to 0"
+            raise ValueError(msg)
+        return NoveltyReadout(_form_from_parts(n_components, facts, arrays), offset)
+
+
+def _form_from_parts(n_components: int, facts: dict[str, Any], arrays: dict[str, Array]) -> NoveltyForm:
     """Return what a file holds; ValueError where there can be none."""
     if set(arrays) == {"weights"}:
         weights = arrays["weights"]
