@@ -186,10 +186,8 @@ def test_every_kind_does_what_it_can():
     assert json.loads(run("inspect", "small.fly", "--json"))["kind"] == "FrozenClassifier"
     assert "Expected a model that learns" in run("learn", "small.fly", "rows.csv", "-t", "label", code=4)
     assert "also an input" in run("export", "pairs.fly", "-o", "pairs.fly", code=1)
-    for model in ("usual.fly", "open.fly", "best.fly", "small.fly"):
-        assert "Expected a model of `flybloom train` with --kind classes or pairs" in run(
-            "export", model, "-o", "x.fly", code=4
-        )
+    for model in ("open.fly", "best.fly", "small.fly"):
+        assert "Expected a model of `flybloom train`." in run("export", model, "-o", "x.fly", code=4)
     assert "Expected models of one kind" in run("merge", "model.fly", "pairs.fly", "-o", "x.fly", code=5)
     assert "Expected a FlyBloomClassifier" in run("report", "usual.fly", "-d", "rows.csv", "-t", "label", code=4)
     told = json.loads(run("report", "pairs.fly", "-d", "rows.csv", "-t", "label", "--json"))
