@@ -58,8 +58,8 @@ def main() -> None:
                 "changed": int(is_changed.sum()),
                 "median l2 distance": round(float(np.median(distance[is_changed])), 3),
             }
-            if hasattr(model, "certified_radius"):
-                radius = model.certified_radius(rows, norm="l2")
+            if hasattr(model, "certify"):
+                radius = model.certify(rows, norm="l2")
                 results[title]["median certified l2 radius"] = round(float(np.median(radius)), 4)
                 results[title]["certified rows that were changed"] = int((is_changed & (distance < radius)).sum())
             RESULTS.write_text(json.dumps(results, indent=1))

@@ -25,6 +25,7 @@ from flybloom import FlyBloomClassifier
 from flybloom.paper.datasets import Dataset, load
 from flybloom.paper.experiments.similarity import KINDS, THEIR_PAIRS, class_names, model_for
 from flybloom.plots import ClassSimilarityDisplay
+from flybloom.report import most_similar_classes
 
 mpl.use("agg")
 from matplotlib import pyplot as plt
@@ -43,7 +44,7 @@ def measure(name: str, seed: int, data: Dataset) -> tuple[dict, FlyBloomClassifi
     pairs = np.triu_indices(10, 1)
     for of in KINDS:
         similarity = model.class_similarity(kind=of)
-        order = [(int(a), int(b)) for a, b, _ in model.most_similar_classes(45, kind=of)]
+        order = [(int(a), int(b)) for a, b, _ in most_similar_classes(model, 45, kind=of)]
         record[of] = {
             "ranks": [order.index(pair) + 1 for pair in THEIR_PAIRS[name]],
             "top": order[:4],

@@ -38,6 +38,7 @@ from flybloom import (
     OpenSetClassifier,
     distributed,
 )
+from flybloom.report import most_similar_classes
 from forgetting import after_forgetting
 
 FOLDER = Path(__file__).parent / "data" / "unchanged"
@@ -427,7 +428,7 @@ def insight(task: Task, _folder: Path, **parameters: Any) -> Arrays:
     """Return all that a model can tell beyond labels."""
     model = small(**parameters).fit(task.X, task.y)
     rows = task.new[:FEW]
-    pairs = [model.most_similar_classes(4, kind=of) for of in ("filters", "familiarity")]
+    pairs = [most_similar_classes(model, 4, kind=of) for of in ("filters", "familiarity")]
     return {
         "left_out": model.leave_one_out_novelty(task.X[:30], task.y[:30]),
         "shares": np.stack(

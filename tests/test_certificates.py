@@ -29,7 +29,7 @@ def test_most_rows_are_certified_at_small_radii(model, digits):
 def test_the_ball_of_a_larger_norm_holds_that_of_a_smaller_one(model, digits):
     """l1 within l2 within l-infinity: so radii can only grow."""
     rows = digits[0][1000:1100]
-    linf, l2, l1 = (model.certified_radius(rows, norm=norm) for norm in ("linf", "l2", "l1"))
+    linf, l2, l1 = (model.certify(rows, norm=norm) for norm in ("linf", "l2", "l1"))
     assert (linf <= l2 * (1 + 1e-3)).all()
     assert (l2 <= l1 * (1 + 1e-3)).all()
 
@@ -38,16 +38,16 @@ def test_threads_and_sparse_rows_change_nothing(digits):
     """The same radii, bit for bit."""
     X, y = digits
     model = FlyBloomClassifier(512, encoding="none", random_state=0).fit(X[:500], y[:500])
-    radius = model.certified_radius(X[500:700])
-    assert_array_equal(model.set_params(n_jobs=2).certified_radius(X[500:700]), radius)
-    assert_array_equal(model.certified_radius(sparse.csr_matrix(X[500:700])), radius)
+    radius = model.certify(X[500:700])
+    assert_array_equal(model.set_params(n_jobs=2).certify(X[500:700]), radius)
+    assert_array_equal(model.certify(sparse.csr_matrix(X[500:700])), radius)
 
 
 def test_missing_values_stay_missing(model, digits):
     """They add nothing, so they cannot be moved."""
     rows = digits[0][1000:1020].copy()
     rows[:, 10] = np.nan
-    assert np.isfinite(model.certified_radius(rows)).all()
+    assert np.isfinite(model.certify(rows)).all()
 
 
 def test_weights_of_classes_are_those_of_predict(digits):

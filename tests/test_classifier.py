@@ -9,8 +9,10 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from flybloom import FlyBloomClassifier
+from flybloom import FlyBloomClassifier, FlyRidgeClassifier
+from flybloom.core.files.receipt import forget_with_receipt
 from flybloom.estimators.access import learning
+from flybloom.report import most_similar_classes
 
 
 def small(**parameters):
@@ -225,3 +227,23 @@ def test_real_images_agree_on_any_number_of_threads(data_folder):
     alone, together = clone(model).fit(X, y), clone(model).set_params(n_jobs=2).fit(X.astype(np.int64), y)
     assert_array_equal(alone.counts_, together.counts_)
     assert_array_equal(alone.predict(X), together.predict(X))
+
+
+def test_old_names_of_methods_warn_and_work(digits):
+    """What was moved out of the class, for one version; hidden from `dir`, as parameters are from `get_params`."""
+    X, y = digits[0][:200], digits[1][:200]
+    model, other = small(encoding="none").fit(X, y), small(encoding="none").fit(X, y)
+    calls = {
+        "certified_radius": (lambda old: old(X[:5]), model.certify(X[:5])),
+        "most_similar_classes": (lambda old: old(2), most_similar_classes(model, 2)),
+        "privacy_spent": (lambda old: old(), 0.0),
+        "forget_with_receipt": (lambda old: old(X[:9], y[:9]).after, forget_with_receipt(other, X[:9], y[:9]).after),
+    }
+    for name, (call, expected) in calls.items():
+        assert name not in dir(model)
+        with pytest.warns(FutureWarning, match=name):
+            old = getattr(model, name)
+        np.testing.assert_array_equal(call(old), expected)
+    pairs = FlyRidgeClassifier(64)
+    with pytest.warns(FutureWarning, match="memory_usage"):
+        assert pairs.estimate_memory(9, 100) == pairs.memory_usage(100, n_features=9)

@@ -9,6 +9,7 @@ from sklearn.metrics import confusion_matrix
 
 from flybloom import FlyBloomClassifier
 from flybloom.plots import ClassProfileDisplay, ClassSimilarityDisplay, FeatureShareDisplay
+from flybloom.report import most_similar_classes
 
 plt = pytest.importorskip("matplotlib.pyplot")
 plt.switch_backend("agg")
@@ -44,7 +45,7 @@ def test_mnist_pairs_are_those_of_the_paper(data_folder):
     model = FlyBloomClassifier(
         40000, n_connections=20, n_winners=26, decay=0.49, signed=False, encoding="none", random_state=0
     ).fit(X, y)
-    assert {(a, b) for a, b, _ in model.most_similar_classes(2)} == {(4, 9), (7, 9)}
+    assert {(a, b) for a, b, _ in most_similar_classes(model, 2)} == {(4, 9), (7, 9)}
 
 
 def test_profiles_look_like_the_class(digits, model):
@@ -71,7 +72,7 @@ def test_what_makes_no_sense_is_refused(model, digits, call, message):
         call(model, digits[0])
 
 
-@pytest.mark.parametrize("method", ["class_similarity", "most_similar_classes", "class_profiles"])
+@pytest.mark.parametrize("method", ["class_similarity", "class_profiles"])
 def test_a_model_that_learned_nothing_says_so(method):
     """As scikit-learn does."""
     with pytest.raises(NotFittedError):

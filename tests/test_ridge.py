@@ -301,14 +301,14 @@ def test_sizes_that_do_not_fit_into_memory_are_refused(some, monkeypatch):
     monkeypatch.setattr(pairs, "available_memory", lambda: 10**6)
     with pytest.raises(MemoryError, match=r"Pairs of n_components_=4096 need 0.0313 GiB, .* Lower n_components"):
         small(n_components=4096).fit(*some)
-    assert small(n_components=4096).estimate_memory(64) == {"counts": 4096 * 4097 * 2, "solving": 16 * 4096**2}
+    assert small(n_components=4096).memory_usage(n_features=64) == {"counts": 4096 * 4097 * 2, "solving": 16 * 4096**2}
 
 
 @pytest.mark.parametrize("change", ["diagonal", "off", "shape", "missing"])
 def test_files_whose_pairs_do_not_add_up_are_refused(some, change):
     """Every invariant is checked."""
     model = small().fit(*some)
-    hasher, facts, arrays = model.to_parts()
+    hasher, facts, arrays = model._to_parts()
     triangle = arrays["pairs"].copy()
     if change == "diagonal":
         triangle[0] += 1
@@ -320,7 +320,7 @@ def test_files_whose_pairs_do_not_add_up_are_refused(some, change):
     if change == "missing":
         del arrays["pairs"]
     with pytest.raises(ValueError, match="pairs"):
-        clone(model).from_parts(hasher, facts, arrays)
+        clone(model)._from_parts(hasher, facts, arrays)
 
 
 def test_a_single_class_is_refused_by_fit_and_learned_by_partial_fit(some):

@@ -9,7 +9,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 import flybloom
 from flybloom import AdaptiveWindow, FlyBloomClassifier, FlyBloomClassifierCV, FlyRidgeClassifier, predictor
-from flybloom.core.files.receipt import Receipt, verify
+from flybloom.core.files.receipt import Receipt, forget_with_receipt, verify
 from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from flybloom.federated.vectors import counts_to_vector, like, vector_to_model
@@ -140,7 +140,7 @@ def test_forgetting_gives_receipts_and_refuses_too_much(weighted, tmp_path):
     model = small().fit(X, y, w)
     with pytest.raises(NeverLearnedError, match=r"Cannot forget \d+\.\d+ rows of class"):
         model.forget(X, y, 2 * w)
-    receipt = model.forget_with_receipt(X[:9], y[:9], w[:9])
+    receipt = forget_with_receipt(model, X[:9], y[:9], w[:9])
     assert receipt.rows == pytest.approx(w[:9].sum() / model.weight_unit_, rel=1e-3)
     receipt.save(tmp_path / "receipt.json")
     assert verify(Receipt.load(tmp_path / "receipt.json"), model) == {"model": True, "rows": False}

@@ -27,7 +27,7 @@ class HourCounts(ClassCounts):
 class HourModel(CountingEstimator):
     """Tells at which hour rows like these were usually met."""
 
-    counts_type = HourCounts
+    _counts_type = HourCounts
 
     def __init__(self, n_components=48, *, n_connections="auto", n_winners=6, signed=True, encoding="none",
                  random_state=None, n_jobs=None):  # fmt: skip

@@ -2,7 +2,7 @@
 Certificates
 ============
 
-How far may every pixel of a digit move, at the same time, before its label could change? `certified_radius` proves a
+How far may every pixel of a digit move, at the same time, before its label could change? `certify` proves a
 lower bound for each row: no attack within it exists.
 """
 
@@ -16,7 +16,7 @@ from flybloom.plots import CertificateDisplay
 X, y = load_digits(return_X_y=True)
 model = FlyBloomClassifier(2048, n_winners=32, encoding="standard", random_state=0).fit(X[:1600], y[:1600])
 rows, labels = X[1600:1680], y[1600:1680]
-radius = model.certified_radius(rows)
+radius = model.certify(rows)
 print(f"median over {len(rows)} rows: every pixel may move by {np.median(radius):.3f} of 16 levels")
 
 # %%

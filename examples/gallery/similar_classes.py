@@ -11,9 +11,10 @@ from sklearn.datasets import load_digits
 
 from flybloom import FlyBloomClassifier
 from flybloom.plots import ClassSimilarityDisplay
+from flybloom.report import most_similar_classes
 
 model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
-for first, second, similarity in model.most_similar_classes(3, kind="familiarity"):
+for first, second, similarity in most_similar_classes(model, 3, kind="familiarity"):
     print(f"{first} and {second}: {similarity:.2f}")
 
 # %%

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from flybloom._internal.deprecated import OldAttributes
+from flybloom._internal.deprecated import OldAttributes, Renamed
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels, taken
 
@@ -55,7 +55,7 @@ class StreamScores(OldAttributes):
         Mean share of winners that had never won, if asked for: it rises where rows change.
     """
 
-    _old_attributes: ClassVar = {"novel_winners": "novelty_rate"}
+    _old_attributes: ClassVar[Renamed] = {"novel_winners": "novelty_rate"}
 
     n_rows: int = 0
     accuracy: float = 0.0

@@ -73,7 +73,7 @@ def cases(folder: Path) -> list[Case]:
             "save": lambda m, path: m.save(path),
             "predict": lambda m, _: m.predict(X[:5]),
         }
-        if kind.estimator.needs_labels and kind.name != "hours":
+        if kind.estimator._has_labels and kind.name != "hours":
             calls["partial_fit of a new class"] = lambda m, _: m.partial_fit(X[:3], [7, 8, 9])
         for name, call in calls.items():
             found.append(_case(f"{name}", kind, learned, call, folder))

@@ -28,7 +28,7 @@ class Kind(NamedTuple):
 
     def labels(self, y):
         """What the kind takes for labels: nothing where it needs none."""
-        return {"y": y} if self.estimator.needs_labels else {}
+        return {"y": y} if self.estimator._has_labels else {}
 
 
 KINDS = [

@@ -54,7 +54,7 @@ def test_no_attack_within_the_radius_changes_a_certified_label(norm, problem, sh
     """Neither random ones, nor those that go on from the best one so far."""
     model, X, rng = problem
     is_whole = X.dtype.kind == "i"
-    radius = model.certified_radius(X, norm=norm)
+    radius = model.certify(X, norm=norm)
     radius = np.where(np.isinf(radius), 3.0, radius) * share
     labels = model.predict(X)
     best = X.copy()
@@ -105,9 +105,9 @@ def computed_sums(hasher, X):
 @settings(max_examples=15)
 @given(problem=problems())
 def test_what_holds_at_a_radius_holds_at_a_smaller_one(problem):
-    """And `certified_radius` is where `certify` ends."""
+    """And without a radius it tells where it ends."""
     model, X, _ = problem
-    radius = model.certified_radius(X)
+    radius = model.certify(X)
     finite = X[np.isfinite(radius)]
     for row, found in zip(finite[:10], radius[np.isfinite(radius)][:10], strict=False):
         if found > 0:

@@ -160,7 +160,7 @@ def test_training_that_was_killed_goes_on(kind, digits, tmp_path):
     pytest.importorskip("pyarrow")
     X, y = digits
     np.savez(tmp_path / "rows.npz", X=X[:400], y=y[:400])
-    target = "y" if kind.estimator.needs_labels else None
+    target = "y" if kind.estimator._has_labels else None
     source = tmp_path / "rows.npz" if target else tmp_path / "rows.npy"
     if target is None:
         np.save(source, X[:400])

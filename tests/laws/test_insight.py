@@ -8,6 +8,7 @@ from scipy import sparse
 
 import reference
 from flybloom import FlyBloomClassifier
+from flybloom.report import most_similar_classes
 from laws.strategies import labelled_rows
 
 SIZES = {"n_components": 48, "n_winners": 6, "random_state": 3, "encoding": "none"}
@@ -34,7 +35,7 @@ def test_similarity_is_symmetric_and_at_most_one(rows, of):
     assert_array_equal(similarity, similarity.T)
     assert ((similarity >= 0) & (similarity <= 1)).all()
     assert (np.diag(similarity) == 1).all()
-    pairs = model.most_similar_classes(99, kind=of)
+    pairs = most_similar_classes(model, 99, kind=of)
     n = len(model.classes_)
     assert len({(a, b) for a, b, _ in pairs}) == n * (n - 1) // 2
     values = [value for _, _, value in pairs]

@@ -8,6 +8,7 @@ import numpy as np
 
 import flybloom
 from flybloom import Densify, FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash, OpenSetClassifier
+from flybloom.report import most_similar_classes
 
 X = np.zeros((4, 3))
 hasher = FlyHash(20.0, n_connections=0.5, n_winners=8, signed=False, encoding="none", random_state=0, n_jobs=-1)
@@ -22,7 +23,7 @@ search = FlyBloomClassifierCV([64, 128], n_winners=0.1, decay="paper", cv="loo",
     X, [0, 1, 0, 1]
 )
 best: FlyBloomClassifier = search.best_estimator_
-pairs = model.most_similar_classes(2, kind="familiarity")
+pairs = most_similar_classes(model, 2, kind="familiarity")
 shares = model.explain(X, labels=1)
 detector = FlyBloomNovelty(contamination=0.1, forget_after=100).fit(X)
 extent: str = detector.forget(X[:1], positions=[0]).extent

@@ -13,6 +13,8 @@ from flybloom._internal.callers import user_level
 Kind = TypeVar("Kind", bound=type)
 Taken = Callable[[str, Any, dict[str, Any]], str]  # owner, value, other arguments (changed in place): what it warns
 
+Renamed = Mapping[str, str | tuple[str, Callable[..., Any]]]  # see `OldAttributes`
+
 REMOVED_IN = "0.4"
 
 
@@ -74,12 +76,15 @@ class OldAttributes:
     object.
     """
 
-    _old_attributes: ClassVar[Mapping[str, str | tuple[str, Callable[..., Any]]]] = {}
+    _old_attributes: ClassVar[Renamed] = {}
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute by its old name; for others, raise again what `getattr` raised."""
-        new = None if name.startswith("__") else self._old_attributes.get(name)
-        if new is None:
+        for kind in type(self).__mro__:
+            new = vars(kind).get("_old_attributes", {}).get(name)
+            if new is not None:
+                break
+        else:
             return super().__getattribute__(name)
         instead, function = (new, None) if isinstance(new, str) else new
         warn_deprecated(f"{name} of {type(self).__name__} is deprecated. Use {instead} instead.")

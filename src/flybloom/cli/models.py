@@ -138,11 +138,6 @@ def checked(model: Model, option: str | None = None) -> Model:
     return model
 
 
-def needs_labels(model: Any) -> bool:
-    """Return whether a model learns from labels."""
-    return bool(getattr(model, "needs_labels", True))
-
-
 def blocks_for(
     model: Any,
     source: str,

@@ -143,7 +143,7 @@ class Learning:
     def bring_up_to_date(self, *, derives: bool = True) -> None:
         """Take pending rows into the sketch of a whole model; derive its hash from all rows, unless that can wait."""
         before = self.learned
-        if before is None or before.origin is None or not before.origin.is_stale:
+        if before is None or before.origin is None or not before.is_stale:
             return
         origin, self.recipe = before.origin, before.origin.recipe
         if not origin.pending:

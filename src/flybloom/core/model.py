@@ -66,11 +66,6 @@ class Origin(NamedTuple):
         return self._replace(sketch=sketch, pending=(), n_pending=0)
 
     @property
-    def is_stale(self) -> bool:
-        """Whether the hash was derived from other rows than there are now."""
-        return self.is_whole and bool(self.pending or self.n_changed)
-
-    @property
     def is_due(self) -> bool:
         """Whether so many rows came or left that the hash is to be derived again before the model scores rows."""
         n_rows, n_changed = self.sketch.n_rows, self.n_pending + self.n_changed
@@ -109,6 +104,12 @@ class Model(NamedTuple):
     def is_whole(self) -> bool:
         """Whether every row that was learned is at hand."""
         return self.origin is not None and self.origin.is_whole
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the hash was derived from other rows than there are now, or some are not counted yet."""
+        origin = self.origin
+        return origin is not None and origin.is_whole and bool(origin.pending or origin.n_changed)
 
     @property
     def n_rows(self) -> int:

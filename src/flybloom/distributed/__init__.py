@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from flybloom.estimators.access import learning, reading_learned, with_fixed_hash, with_learned
+from flybloom.estimators.access import has_labels, learning, reading_learned, with_fixed_hash, with_learned
 from flybloom.exceptions import require_extra
 
 require_extra("dask", "dask")
@@ -196,23 +196,23 @@ class _Cluster:
         self, model: CountingEstimator, session: Learning, X: Any, y: Any, sample_weight: Any, *, progress: bool
     ) -> None:
         X = check_collection(X, "the methods of the model")
-        if model.needs_labels:
+        if has_labels(model):
             X, y = split_off(X, y, "y")
         X, sample_weight = split_off(X, sample_weight, "sample_weight")
-        if model.needs_labels and y is None:
+        if has_labels(model) and y is None:
             msg = f"{type(model).__name__} learns from labels. Expected y. Got None instead."
             raise ValueError(msg)
         self.model, self.session, self.progress = model, session, progress
-        self.collections = aligned(X, y if model.needs_labels else None, sample_weight)
+        self.collections = aligned(X, y if has_labels(model) else None, sample_weight)
         features, sample = session.check_features(sample_of(X))
         session.recipe.check_sizes(features)
         self.job = _worker.Job(
             recipe=session.recipe,
             encoder=features if is_frame(X) else replace(features, names=None),
             dtype=sample.dtype,
-            has_labels=model.needs_labels,
+            has_labels=has_labels(model),
             has_weights=sample_weight is not None,
-            has_number_labels=model.needs_labels and has_numbers(y),
+            has_number_labels=has_labels(model) and has_numbers(y),
             n_blocks=n_blocks_of(self.collections[0]),
         )
 

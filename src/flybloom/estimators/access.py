@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from flybloom._internal.typing import Array, Features
     from flybloom.core.block import Block
     from flybloom.core.counts.base import Counts, Won
+    from flybloom.core.hashing.hasher import Hasher
     from flybloom.core.learning import Learning
     from flybloom.core.model import Model
 
@@ -19,6 +20,17 @@ def reading_learned(estimator: Any) -> AbstractContextManager[Model]:
     """Yield a snapshot of the learned state."""
     reading: AbstractContextManager[Model] = estimator._reading_learned()
     return reading
+
+
+def hasher_of(estimator: Any) -> Hasher:
+    """Return how a fitted estimator hashes rows."""
+    hasher: Hasher = estimator._require_hasher()
+    return hasher
+
+
+def has_labels(estimator: Any) -> bool:
+    """Return whether an estimator learns from labels."""
+    return bool(getattr(estimator, "_has_labels", True))
 
 
 def with_learned(estimator: Estimator, learned: Model) -> Estimator:

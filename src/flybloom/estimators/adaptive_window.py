@@ -230,14 +230,8 @@ class AdaptiveWindow(StreamFollower):
             counts = used["counts"] if rivals is None else rivals.n_bytes
             return {"windows": counts, "connections": used["connections"]}
 
-    def to_parts(self) -> Parts:
-        """Return the state that files store: a model, the latest rows, and which windows predicted them correctly.
-
-        Returns
-        -------
-        Parts
-            Facts for JSON, and arrays.
-        """
+    def _to_parts(self) -> Parts:
+        """Return the state that files store: a model, the latest rows, and which windows predicted them correctly."""
         self._fitted()
         with self._looking() as (model, rivals, early):
             if rivals is None:
@@ -252,23 +246,8 @@ class AdaptiveWindow(StreamFollower):
             judged = {"judged": rivals.judgements().astype(np.uint8)}
         return Parts(None, {"inside": inside, "latest": facts}, {**arrays, **own, **judged})
 
-    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
-        """Restore the state from a file, and return the estimator; ValueError if it is invalid.
-
-        Parameters
-        ----------
-        hasher : Hasher or None
-            Not used: the model inside has its own.
-        facts : dict
-            The JSON part of the file.
-        arrays : dict of ndarray
-            The arrays.
-
-        Returns
-        -------
-        AdaptiveWindow
-            The estimator itself.
-        """
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
+        """Restore the state from a file, and return the estimator; ValueError if it is invalid."""
         self._validate_params()
         own = {name: values for name, values in arrays.items() if name in ARRAYS}
         others = {

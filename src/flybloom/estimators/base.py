@@ -79,7 +79,7 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = HASH_PARAMETERS
     _old_parameters = OLD_PARAMETERS
     _is_pickled_as_parts: ClassVar[bool] = True
-    _has_labels: ClassVar[bool] = True  # whether an encoding may ask for labels
+    _has_labels: ClassVar[bool] = True  # whether it learns from labels
     _uses_labels: bool = True  # whether "auto" does
     _counts_pairs: ClassVar[bool] = False  # whether it has few components, which see other things
     n_components: Any
@@ -118,33 +118,12 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
         """
         model_file.save(self, path)
 
-    def to_parts(self) -> Parts:
-        """Return the state that files store.
-
-        Returns
-        -------
-        Parts
-            The hasher, facts for JSON, and arrays.
-        """
+    def _to_parts(self) -> Parts:
+        """Return the state that files store."""
         raise NotImplementedError
 
-    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """Restore the state from a file, and return the estimator; ValueError if it is invalid.
-
-        Parameters
-        ----------
-        hasher : Hasher or None
-            How rows are hashed.
-        facts : dict
-            The JSON part of the file.
-        arrays : dict of ndarray
-            The arrays that are not the hasher's.
-
-        Returns
-        -------
-        estimator
-            The estimator itself.
-        """
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Restore the state from a file, and return the estimator; ValueError if it is invalid."""
         raise NotImplementedError
 
     def __getstate__(self) -> dict[str, Any]:
@@ -153,13 +132,13 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
         if not self._is_pickled_as_parts:
             return dict(state)
         own = {name: value for name, value in state.items() if not self._is_learned(name)}
-        return own if self._hasher is None else {**own, "_parts": model_file.state_of(self.to_parts())}
+        return own if self._hasher is None else {**own, "_parts": model_file.state_of(self._to_parts())}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the pickled state."""
         super().__setstate__({name: value for name, value in state.items() if name != "_parts"})
         if "_parts" in state:
-            self.from_parts(*model_file.parts_of(state["_parts"]))
+            self._from_parts(*model_file.parts_of(state["_parts"]))
 
     @staticmethod
     def _is_learned(name: str) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
+from flybloom._internal.deprecated import Renamed
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array
 from flybloom.core.encoding.fill import Fill
@@ -24,13 +25,16 @@ class Certified:
     A subclass gives its `_frozen_readout` and `scoring`.
     """
 
+    _old_attributes: ClassVar[Renamed] = {
+        "certified_radius": ("certify(X)", lambda self, X, *, norm="linf": self.certify(X, norm=norm))
+    }
     n_jobs: int | None
 
     def _frozen_readout(self, learned: Model) -> FrozenReadout:
         """Return weights, intercepts and temperature as a frozen read-out."""
         raise NotImplementedError
 
-    def certify(self, X: Any, radius: float, *, norm: str = "linf") -> Array:
+    def certify(self, X: Any, radius: float | None = None, *, norm: str = "linf") -> Array:
         """Return which rows keep their label under any change of their features within a radius.
 
         The radius bounds the sum of every component. So some components certainly win, most certainly lose, and the
@@ -42,15 +46,16 @@ class Certified:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows. Missing values stay missing; if the encoding imputes them, rows with missing values are not
             certified. Integer rows with ``encoding="none"`` stay integers.
-        radius : float
-            Radius, in the units of the features.
+        radius : float or None, default=None
+            Radius, in the units of the features. None for the largest certified radius of each row.
         norm : {"linf", "l2", "l1"}, default="linf"
             Norm of the change.
 
         Returns
         -------
-        ndarray of shape (n_samples,), bool
-            True for rows whose label cannot change.
+        ndarray of shape (n_samples,)
+            True for rows whose label cannot change. Without a radius, one for each row: the label is certain to hold
+            there, and not certain 0.1 % further; 0 where it is nowhere certain, infinite where it always is.
 
         Examples
         --------
@@ -60,41 +65,19 @@ class Certified:
         >>> model = FlyBloomClassifier(2048, random_state=0).fit(X[:1000], y[:1000])
         >>> [float(model.certify(X[1000:1200], radius).mean()) for radius in (0.01, 0.05)]
         [0.8..., 0.3...]
+        >>> model.certify(X[1000:1003], norm="l2").round(3)
+        array([0.3..., 0.1..., 0.2...])
         """
+        if radius is None:
+            with self._scoring(X) as (rows, learned):  # type: ignore[attr-defined]
+                first = 2.0**-7 * _typical_size(rows)
+                return self._certified(rows, learned, norm, lambda proof, n: largest_radius(proof, n, first))
         if not (isinstance(radius, int | float | np.number) and 0 <= radius < np.inf):
             msg = f"The 'radius' parameter of certify must be a number from 0 on. Got {radius!r} instead."
             raise ValueError(msg)
         with self._scoring(X) as (rows, learned):  # type: ignore[attr-defined]
             radii = np.full(rows.shape[0], float(radius))
             return self._certified(rows, learned, norm, lambda proof, n: proof(np.arange(n), radii))
-
-    def certified_radius(self, X: Any, *, norm: str = "linf") -> Array:
-        """Return for each row a radius within which its label cannot change.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows, see `certify`.
-        norm : {"linf", "l2", "l1"}, default="linf"
-            Norm of the change, see `certify`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The largest certified radius, to 0.1 %; 0 if there is none, infinite if every radius is certified.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from flybloom import FlyBloomClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = FlyBloomClassifier(1024, random_state=0).fit(X, y)
-        >>> model.certified_radius(X[:3], norm="l2").round(3)
-        array([0.071, 0.06 , 0.066])
-        """
-        with self._scoring(X) as (rows, learned):  # type: ignore[attr-defined]
-            first = 2.0**-7 * _typical_size(rows)
-            return self._certified(rows, learned, norm, lambda proof, n: largest_radius(proof, n, first))
 
     def _certified(self, rows: Any, learned: Model, norm: str, ask: Any) -> Array:
         """Return the result of `ask` for the proofs of all rows."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Real
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
 from flybloom._internal.callers import user_level
+from flybloom._internal.deprecated import Renamed
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Novelty, Size, WantedUnit, Winners
+from flybloom._internal.typing import Array, Features, Novelty, Size, WantedUnit, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import known_codes
@@ -28,7 +27,7 @@ from flybloom.core.readout.complement_bayes import Bayes, left_out_scores, tempe
 from flybloom.core.readout.decay import AUTO, count_decay_of, decay_of
 from flybloom.core.readout.filters import Filters
 from flybloom.core.readout.leave_one_out import FollowingLeaveOneOut, LeaveOneOut
-from flybloom.core.readout.linear import FrozenReadout, LinearReadout
+from flybloom.core.readout.linear import FrozenReadout
 from flybloom.estimators.base import HASH_PARAMETERS
 from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
@@ -233,7 +232,10 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
     True
     """
 
-    counts_type = ClassCounts
+    _counts_type = ClassCounts
+    _old_attributes: ClassVar[Renamed] = {
+        "most_similar_classes": ("flybloom.report.most_similar_classes(model)", similarity.most_similar_classes)
+    }
     readout: Literal["auto", "filter", "bayes"] = "filter"  # of pickles from before there was any other
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASSIFIER_PARAMETERS
 
@@ -301,35 +303,6 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         with self._reading_counts() as counts:
             read = self._filters(counts)
             return similarity.cosine_similarity(read.familiarity() if kind == "familiarity" else read.weights())
-
-    def most_similar_classes(
-        self, k: int = 3, *, kind: Literal["filters", "familiarity"] = "filters"
-    ) -> list[tuple[Any, Any, float]]:
-        """Return the pairs of classes that are hardest to tell apart.
-
-        Parameters
-        ----------
-        k : int, default=3
-            Maximum number of pairs.
-        kind : {"filters", "familiarity"}, default="filters"
-            What is compared, see `class_similarity`.
-
-        Returns
-        -------
-        list of (label, label, float)
-            Both labels and their similarity, the most similar pair first.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_digits
-        >>> from flybloom import FlyBloomClassifier
-        >>> model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
-        >>> [(int(a), int(b)) for a, b, _ in model.most_similar_classes(2, kind="familiarity")]
-        [(3, 9), (1, 8)]
-        """
-        pairs = similarity.most_similar_pairs(self.class_similarity(kind=kind), k)
-        classes = self.classes_
-        return [(classes[i], classes[j], value) for i, j, value in pairs]
 
     def leave_one_out_novelty(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Novelty:
         """Return the novelty of learned rows to each class, each left out of the model.
@@ -457,7 +430,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
             result = np.empty((rows.shape[0], hasher.encoder.n_features))
             wanted = None if labels is None else np.broadcast_to(np.asarray(labels), rows.shape[0])
             given = None if wanted is None else known_codes(wanted, counts.classes)
-            read_out = self._read_out(learned, rows.shape[0] if given is None else 0)
+            read_out = self._reading(rows if given is None else rows[:0], learned).read_out
             is_score = kind == "score"
             if is_score and self._readout_of(hasher) == FILTER:
                 msg = (
@@ -590,45 +563,21 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
             return self._filters(counts).frozen(counts.classes, counts.n_winners, temperature)
         return Bayes(counts, self.class_weight).frozen(temperature)
 
-    @contextmanager
-    def _reading(self, X: Any) -> Iterator[Reading]:
-        """Yield validated rows with the current read-out."""
-        with self._scoring(X) as (rows, learned):
-            counts: Any = learned.counts
-            divisor = counts.n_winners if self._readout_of(learned.hasher) == FILTER else 1
-            read_out = self._read_out(learned, rows.shape[0])
-            yield Reading(
-                rows, learned.hasher, counts.classes, read_out, lambda: self._temperature_of(learned), divisor
-            )
-
-    @contextmanager
-    def _reading_filters(self, X: Any) -> Iterator[Reading]:
-        """Yield validated rows with the filters."""
-        with self._scoring(X) as (rows, learned):
-            counts: Any = learned.counts
-            n_winners = counts.n_winners
-            read_out = self._filters_of(learned, rows.shape[0])
-            yield Reading(
-                rows, learned.hasher, counts.classes, read_out, lambda: self._temperature_of(learned), n_winners
-            )
+    def _reading(self, rows: Features, learned: Model, *, by_filters: bool = False) -> Reading:
+        """Return the read-out for validated rows: that of labels, or always the filters."""
+        hasher, counts = learned.hasher, cast("ClassCounts", learned.counts)
+        seed, n_winners = hasher.projection.seed, counts.n_winners
+        n_lookups = rows.shape[0] * n_winners
+        if by_filters or self._readout_of(hasher) == FILTER:
+            read_out, divisor = self._filters(counts).read_out(n_winners, seed, n_lookups, self.n_jobs), n_winners
+        else:
+            read_out, divisor = Bayes(counts, self.class_weight).read_out(seed, n_lookups), 1
+        return Reading(rows, hasher, counts.classes, read_out, lambda: self._temperature_of(learned), divisor)
 
     def _temperature_of(self, learned: Model) -> float:
         """Return the temperature of the softmax; scores of naive Bayes are sums."""
         is_filter = self._readout_of(learned.hasher) == FILTER
         return float(self.temperature) * (1.0 if is_filter else temperature_unit(learned.hasher.n_winners))
-
-    def _read_out(self, learned: Model, n_rows: int) -> LinearReadout:
-        """Return the read-out for a number of rows."""
-        if self._readout_of(learned.hasher) == FILTER:
-            return self._filters_of(learned, n_rows)
-        counts: Any = learned.counts
-        return Bayes(counts, self.class_weight).read_out(learned.hasher.projection.seed, n_rows * counts.n_winners)
-
-    def _filters_of(self, learned: Model, n_rows: int) -> LinearReadout:
-        """Return the filter read-out for a number of rows."""
-        counts: Any = learned.counts
-        seed, n_lookups = learned.hasher.projection.seed, n_rows * counts.n_winners
-        return self._filters(counts).read_out(counts.n_winners, seed, n_lookups, self.n_jobs)
 
     def _filters(self, counts: ClassCounts) -> Filters:
         """Return the filters of a snapshot of the counts."""

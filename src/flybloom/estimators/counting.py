@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 
+from flybloom._internal.deprecated import Renamed
 from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, CountTable, Features, WantedUnit
 from flybloom._internal.validation import check_labels, check_rows, resolve_seed
@@ -46,14 +47,13 @@ class CountingEstimator(FlyEstimator):
     The learned state is one reference to an immutable `Model`. Many threads may read it while one learns: each call
     sees a `partial_fit` completely or not at all. A call that fails or is interrupted changes nothing.
 
-    A subclass names its `counts_type`; it may override `_counts_settings`, `_check_labels`, `_require_complete`,
+    A subclass names its `_counts_type`; it may override `_counts_settings`, `_check_labels`, `_require_complete`,
     and `calibrated_with`, and adds `fit`, `partial_fit` and its predictions.
     """
 
-    _old_attributes: ClassVar = {"novel_winners": "novelty_rate"}
-    counts_type: ClassVar[type[Counts]]
+    _old_attributes: ClassVar[Renamed] = {"novel_winners": "novelty_rate"}
+    _counts_type: ClassVar[type[Counts]]
     weight_unit: WantedUnit = None  # of kinds that have no such parameter: whole rows alone
-    needs_labels: ClassVar[bool] = True
     _usual_calibration: Mapping[str, Any] = MappingProxyType({})  # where there are no rows to calibrate with
     _has_positions: bool = False  # whether the positions of rows stand for labels
     _sizes_type: ClassVar[type[Sizes]] = Sizes
@@ -280,8 +280,10 @@ class CountingEstimator(FlyEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         """
-        self._settle(exact=False)
-        with self._sharing.reading() as learned:
+        shared = self._sharing
+        if shared.value is not None and shared.value.is_stale:
+            self._settle(exact=False)
+        with shared.reading() as learned:
             if learned is None or not self._can_score(learned):
                 raise not_fitted(self)
             self._check_parameters()  # what only matters when scoring may have been set since fit
@@ -453,14 +455,8 @@ class CountingEstimator(FlyEstimator):
         """
         self._sharing.replace(self._learned()._replace(counts=counts), is_own=False)
 
-    def to_parts(self) -> Parts:
-        """Return the state that files store.
-
-        Returns
-        -------
-        Parts
-            The hasher, facts for JSON, and arrays.
-        """
+    def _to_parts(self) -> Parts:
+        """Return the state that files store."""
         with self._reading_learned() as learned:
             facts, arrays = learned.counts.to_parts()
             tuned = learned.tuned if learned.origin is not None else {**self._calibration(learned), **learned.tuned}
@@ -470,31 +466,16 @@ class CountingEstimator(FlyEstimator):
                 facts, arrays = {**facts, "sketch": origin_facts}, {**arrays, **origin_arrays}
             return Parts(learned.hasher, facts, arrays)
 
-    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """Restore the state from a file, and return the model; ValueError if it is invalid.
-
-        Parameters
-        ----------
-        hasher : Hasher or None
-            How rows are hashed.
-        facts : dict
-            The JSON part of the file.
-        arrays : dict of ndarray
-            The arrays that are not the hasher's.
-
-        Returns
-        -------
-        estimator
-            The model itself.
-        """
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Restore the state from a file, and return the model; ValueError if it is invalid."""
         origin_arrays = {name: values for name, values in arrays.items() if name in ORIGIN_ARRAYS}
         arrays = {name: values for name, values in arrays.items() if name not in ORIGIN_ARRAYS}
-        if hasher is None or set(arrays) - self.counts_type.ARRAYS:
+        if hasher is None or set(arrays) - self._counts_type.ARRAYS:
             msg = "it holds arrays that no such model has" if arrays else "it does not say how it hashes"
             raise ValueError(msg)
         tuned = facts.get("tuned", {})
         self._check_tuned(tuned)
-        counts = self.counts_type.from_parts(hasher.n_components, hasher.n_winners, facts, arrays)
+        counts = self._counts_type.from_parts(hasher.n_components, hasher.n_winners, facts, arrays)
         recipe = replace(self._recipe(), seed=hasher.projection.seed)
         origin = origin_from_parts(facts, origin_arrays, hasher.encoder.n_features, recipe, counts)
         if origin is not None and origin.is_whole and GIVEN not in tuned:  # it is derived again when it is needed
@@ -529,17 +510,17 @@ class CountingEstimator(FlyEstimator):
     @property
     def _shared(self) -> Shared[Model | None]:
         """The shared state, with all pending rows counted."""
-        self._settle(exact=True)
-        return self._sharing
+        shared = self._sharing
+        if shared.value is not None and shared.value.is_stale:
+            self._settle(exact=True)
+        return shared
 
     def _settle(self, *, exact: bool) -> None:
         """Count the pending rows of a whole model; derive its hash again, only occasionally unless `exact`."""
         shared = self._sharing
-        if not _is_stale(shared.value):
-            return
         with shared.learning:
             learned = shared.value
-            if learned is None or learned.origin is None or not learned.origin.is_stale:
+            if learned is None or learned.origin is None or not learned.is_stale:
                 return
             if exact or learned.origin.is_due:
                 self._bring_up_to_date(shared, learned)
@@ -609,12 +590,12 @@ class CountingEstimator(FlyEstimator):
             sizes=self._sizes_type(self.n_components, self.n_connections, self.n_winners),
             signed=bool(self.signed),
             seed=resolve_seed(self.random_state),
-            new_counts=partial(self.counts_type.empty, **self._counts_settings),  # type: ignore[attr-defined]
+            new_counts=partial(self._counts_type.empty, **self._counts_settings),  # type: ignore[attr-defined]
             check_labels=self._check_labels,
             weight_unit=self.weight_unit,
             has_positions=self._has_positions,
             calibrates=self._calibrates,
-            counts_fit_labels=self.counts_type.fits_labels,
+            counts_fit_labels=self._counts_type.fits_labels,
         )
 
     def _check_tuned(self, tuned: Any) -> None:
@@ -727,7 +708,7 @@ class CountingEstimator(FlyEstimator):
         with shared.learning:
             learned = self._learned()
             block = self._check_block(learned, X, y, sample_weight).weighted()
-            if _is_stale(learned):
+            if learned.is_stale:
                 self._bring_up_to_date(shared, learned, derives=False)
                 learned = self._learned()
             if learned.origin is None:  # nothing but the counts knows of the rows
@@ -744,11 +725,6 @@ class CountingEstimator(FlyEstimator):
             name = type(self).__name__
             msg = f"Cannot {action}: expected another {name}. Got {type(other).__name__} instead. Pass a fitted {name}."
             raise TypeError(msg)
-
-
-def _is_stale(learned: Model | None) -> bool:
-    """Return whether the hash or the counts are out of date."""
-    return learned is not None and learned.origin is not None and learned.origin.is_stale
 
 
 def _is_extreme(rows: Features) -> bool:

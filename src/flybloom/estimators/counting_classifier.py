@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Real
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from sklearn.base import ClassifierMixin
 
+from flybloom._internal.deprecated import Renamed
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels
@@ -17,7 +18,7 @@ from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.pairs import PairsByClass
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.relevance import Relevance
-from flybloom.core.files.receipt import Receipt, snapshot
+from flybloom.core.files.receipt import forget_with_receipt
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, require_weights_for
@@ -33,9 +34,12 @@ WEIGHT_UNIT: list[Any] = [Interval(Real, 0, None, closed="neither"), StrOptions(
 class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]):  # type: ignore[misc]
     """Classifier whose learned state is integer counts of winners for each class.
 
-    A subclass names its `counts_type` and adds `predict` and its scores.
+    A subclass names its `_counts_type` and adds `predict` and its scores.
     """
 
+    _old_attributes: ClassVar[Renamed] = {
+        "forget_with_receipt": ("flybloom.core.files.receipt.forget_with_receipt(model, X, y)", forget_with_receipt)
+    }
     class_weight: ClassWeight
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -126,41 +130,6 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         True
         """
         return self._forget(X, y, sample_weight)
-
-    def forget_with_receipt(self, X: Any, y: Any, sample_weight: Any = None) -> Receipt:
-        """Remove rows as `forget` does, and return a receipt.
-
-        The receipt contains fingerprints of the model before and after. With the rows and the model file it can be
-        verified that the model equals one that never learned them; see docs/forgetting.md.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows that were learned before.
-        y : array-like of shape (n_samples,)
-            The labels with which they were learned.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights with which they were learned.
-
-        Returns
-        -------
-        Receipt
-            A receipt for `flybloom verify`.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_digits
-        >>> from flybloom import FlyBloomClassifier
-        >>> X, y = load_digits(return_X_y=True)
-        >>> model = FlyBloomClassifier(encoding="none", random_state=0).fit(X, y)
-        >>> receipt = model.forget_with_receipt(X[:3], y[:3])
-        >>> receipt.classes
-        [[0, 1], [1, 1], [2, 1]]
-        """
-        with self._shared.learning:
-            before = snapshot(self)
-            forgotten = self.forget(X, y, sample_weight)
-            return Receipt.between(before, snapshot(self), forgotten)
 
     @property
     def classes_(self) -> Array:

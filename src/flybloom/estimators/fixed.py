@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sklearn.base import ClassifierMixin
 
+from flybloom._internal.typing import Features
+from flybloom._internal.validation import check_rows
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.estimators.base import FlyEstimator
 
@@ -24,6 +28,13 @@ class FixedEstimator(FlyEstimator):
     def _hasher(self) -> Hasher | None:
         """The hasher, or None."""
         return self.__dict__.get("_fitted_hasher")
+
+    @contextmanager
+    def _scoring(self, X: Any) -> Iterator[tuple[Features, None]]:
+        """Give rows that are to be scored, checked."""
+        hasher = self._require_hasher()
+        self._check_parameters()
+        yield check_rows(X, type(self).__name__, hasher.encoder), None
 
 
 class FixedClassifier(ClassifierMixin, FixedEstimator):  # type: ignore[misc]

@@ -229,33 +229,12 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         self._fitted_hasher = hasher
         return self
 
-    def to_parts(self) -> Parts:
-        """Return the state that files store.
-
-        Returns
-        -------
-        Parts
-            The hasher; there is nothing else.
-        """
+    def _to_parts(self) -> Parts:
+        """Return the state that files store."""
         return Parts(self._require_hasher(), {}, {})
 
-    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Any]) -> Self:  # noqa: ARG002
-        """Restore the state from a file, and return the transformer; ValueError if it is invalid.
-
-        Parameters
-        ----------
-        hasher : Hasher or None
-            How rows are hashed.
-        facts : dict
-            The JSON part of the file.
-        arrays : dict of ndarray
-            The arrays that are not the hasher's.
-
-        Returns
-        -------
-        FlyHash
-            The transformer itself.
-        """
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Any]) -> Self:  # noqa: ARG002
+        """Restore the state from a file, and return the transformer; ValueError if it is invalid."""
         if hasher is None or arrays:
             msg = "it holds arrays that no such model has" if arrays else "it does not say how it hashes"
             raise ValueError(msg)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from flybloom._internal.typing import Array
-from flybloom._internal.validation import check_rows
+from flybloom._internal.typing import Array, Features
 from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.linear import FrozenReadout
@@ -109,43 +106,19 @@ class FrozenClassifier(LinearScores, FixedClassifier):
         """Intercept of each class."""
         return self.frozen_readout.intercept * self.frozen_readout.unit
 
-    def to_parts(self) -> Parts:
-        """Return the state that files store.
-
-        Returns
-        -------
-        Parts
-            The hasher, facts for JSON, and arrays.
-        """
+    def _to_parts(self) -> Parts:
+        """Return the state that files store."""
         hasher = self._require_hasher()
         return Parts(hasher, *self._frozen.to_parts())
 
-    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """Restore the state from a file, and return the classifier; ValueError if it is invalid.
-
-        Parameters
-        ----------
-        hasher : Hasher or None
-            How rows are hashed.
-        facts : dict
-            The JSON part of the file.
-        arrays : dict of ndarray
-            The arrays that are not the hasher's.
-
-        Returns
-        -------
-        FrozenClassifier
-            The classifier itself.
-        """
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Restore the state from a file, and return the classifier; ValueError if it is invalid."""
         if hasher is None:
             msg = "it does not say how it hashes"
             raise ValueError(msg)
         return self.with_readout(hasher, FrozenReadout.from_parts(hasher.n_components, facts, arrays))
 
-    @contextmanager
-    def _reading(self, X: Any) -> Iterator[Reading]:
-        """Yield validated rows with the current read-out."""
-        hasher = self._require_hasher()
-        rows = check_rows(X, type(self).__name__, hasher.encoder)
-        divisor = self._frozen.divisor
-        yield Reading(rows, hasher, self.classes_, self._read_out, lambda: self.temperature_, divisor)
+    def _reading(self, rows: Features, learned: Any = None, *, by_filters: bool = False) -> Reading:  # noqa: ARG002
+        """Return the read-out for validated rows."""
+        frozen, hasher = self._frozen, self._require_hasher()
+        return Reading(rows, hasher, self.classes_, self._read_out, lambda: self.temperature_, frozen.divisor)

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
 
 from flybloom._internal.typing import Array
-from flybloom._internal.validation import check_rows
 from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.outputs import FrozenOutputs
@@ -71,10 +70,10 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             One dimension where there is one output.
         """
-        hasher, frozen = self._require_hasher(), self.frozen_readout
-        rows = check_rows(X, type(self).__name__, hasher.encoder)
-        scores = output_scores(rows, hasher, self._read_out, self.n_jobs)
-        return as_given(targets_of(rows, hasher, frozen.grid, scores))
+        with self._scoring(X) as (rows, _):
+            hasher, frozen = self._require_hasher(), self.frozen_readout
+            scores = output_scores(rows, hasher, self._read_out, self.n_jobs)
+            return as_given(targets_of(rows, hasher, frozen.grid, scores))
 
     def with_readout(self, hasher: Hasher, frozen: FrozenOutputs) -> Self:
         """Predict with these, and return the regressor itself.
@@ -101,33 +100,12 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
         self._require_hasher()
         return self._frozen
 
-    def to_parts(self) -> Parts:
-        """Return the state that files store.
-
-        Returns
-        -------
-        Parts
-            The hasher, facts for JSON, and arrays.
-        """
+    def _to_parts(self) -> Parts:
+        """Return the state that files store."""
         return Parts(self._require_hasher(), *self._frozen.to_parts())
 
-    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """Restore the state from a file, and return the regressor; ValueError if it is invalid.
-
-        Parameters
-        ----------
-        hasher : Hasher or None
-            How rows are hashed.
-        facts : dict
-            The JSON part of the file.
-        arrays : dict of ndarray
-            The arrays that are not the hasher's.
-
-        Returns
-        -------
-        FrozenRegressor
-            The regressor itself.
-        """
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Restore the state from a file, and return the regressor; ValueError if it is invalid."""
         if hasher is None:
             msg = "it does not say how it hashes"
             raise ValueError(msg)

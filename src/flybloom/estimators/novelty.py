@@ -186,7 +186,6 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
     """
 
     _old_parameters: ClassVar = {**OLD_PARAMETERS, "recovery": "forget_after"}
-    needs_labels = False
     _has_labels = False
     readout: Literal["auto", "leverage", "filter"] = "filter"  # of pickles from before there was any other
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -411,26 +410,11 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
             learned.hasher, rows, self.n_jobs, lambda winners, block: reader.of_learned(winners, ages[block])
         )
 
-    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """Restore the state from a file, and return the detector; ValueError if it is invalid.
-
-        Parameters
-        ----------
-        hasher : Hasher or None
-            How rows are hashed.
-        facts : dict
-            The JSON part of the file.
-        arrays : dict of ndarray
-            The arrays that are not the hasher's.
-
-        Returns
-        -------
-        FlyBloomNovelty
-            The detector itself.
-        """
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Restore the state from a file, and return the detector; ValueError if it is invalid."""
         if ("pairs" in arrays) != self._reads_leverage:  # a file from before there was a choice, or a later choice
             self.readout = "leverage" if "pairs" in arrays else "filter"
-        return super().from_parts(hasher, facts, arrays)
+        return super()._from_parts(hasher, facts, arrays)
 
     @property
     def readout_(self) -> str:
@@ -507,7 +491,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         return self.readout == LEVERAGE or (self.readout == AUTO and self.forget_after is None)
 
     @property
-    def counts_type(self) -> type[Counts]:  # type: ignore[override]
+    def _counts_type(self) -> type[Counts]:  # type: ignore[override]
         """Pairs, or counts by age."""
         return PairsAlone if self._reads_leverage else AgeCounts
 

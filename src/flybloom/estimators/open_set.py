@@ -264,36 +264,15 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         novelty = self.estimator_.novelty(X)
         return np.asarray(self.threshold_[novelty.argmin(axis=1)] - novelty.min(axis=1))
 
-    def to_parts(self) -> Parts:
-        """Return what files hold: the classifier inside, and the thresholds.
-
-        Returns
-        -------
-        Parts
-            Facts for JSON, and arrays.
-        """
+    def _to_parts(self) -> Parts:
+        """Return what files hold: the classifier inside, and the thresholds."""
         check_is_fitted(self)
         inside, arrays = describe_inside(self.estimator_)
         facts = {"unknown": self.unknown_, "common_threshold": self.common_threshold_, "inside": inside}
         return Parts(None, facts, {**arrays, "threshold": self.threshold_})
 
-    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
-        """Restore the state from a file, and return the classifier; ValueError if it is invalid.
-
-        Parameters
-        ----------
-        hasher : Hasher or None
-            Not used: the classifier inside has its own.
-        facts : dict
-            The JSON part of the file.
-        arrays : dict of ndarray
-            The arrays.
-
-        Returns
-        -------
-        OpenSetClassifier
-            The classifier itself.
-        """
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
+        """Restore the state from a file, and return the classifier; ValueError if it is invalid."""
         others = {name: values for name, values in arrays.items() if name != "threshold"}
         estimator = restore_inside(facts.get("inside"), others, type(self.estimator))
         threshold, common, unknown = arrays.get("threshold"), facts.get("common_threshold"), facts.get("unknown")

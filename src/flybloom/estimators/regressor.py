@@ -113,7 +113,7 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
     1200
     """
 
-    counts_type = PairsByTarget
+    _counts_type = PairsByTarget
     _check_labels = staticmethod(check_targets)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HASH_PARAMETERS,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import copy
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -12,8 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array
-from flybloom._internal.validation import check_rows
+from flybloom._internal.typing import Array, Features
 from flybloom.core.counts.columns import align_columns, check_table, narrowest, unite
 from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
 from flybloom.core.files.model_file import Parts
@@ -241,35 +238,14 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         mean = max(0.0, float(self._table.mean()))
         return float(min(MAX_DECAY, 2 / max(mean + 2 * deviation, 1.0)))
 
-    def to_parts(self) -> Parts:
-        """Return the state that files store.
-
-        Returns
-        -------
-        Parts
-            The hasher, facts for JSON, and arrays.
-        """
+    def _to_parts(self) -> Parts:
+        """Return the state that files store."""
         lowest = int(self._table.min())
         facts = {"classes": labels_to_json(self.classes_), "releases": self.releases_, "lowest": lowest}
         return Parts(self._require_hasher(), facts, {"counts": narrowest(self._table - lowest)})
 
-    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """Restore the state from a file, and return the release; ValueError if it is invalid.
-
-        Parameters
-        ----------
-        hasher : Hasher or None
-            How rows are hashed.
-        facts : dict
-            The JSON part of the file.
-        arrays : dict of ndarray
-            The arrays that are not the hasher's.
-
-        Returns
-        -------
-        ReleasedClassifier
-            The release itself.
-        """
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Restore the state from a file, and return the release; ValueError if it is invalid."""
         classes = classes_from_facts(facts)
         releases, lowest = facts.get("releases"), facts.get("lowest")
         if hasher is None or set(arrays) != {"counts"} or classes.size == 0:
@@ -289,16 +265,10 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         super(FlyEstimator, self)._validate_params()
         check_class_weight(self.class_weight, type(self).__name__)
 
-    @contextmanager
-    def _reading(self, X: Any) -> Iterator[Reading]:
-        """Yield validated rows with the filters; negative counts are 0."""
-        hasher = self._require_hasher()
-        self._check_parameters()
-        rows = check_rows(X, type(self).__name__, hasher.encoder)
-        counts = np.maximum(self._table, 0)
+    def _reading(self, rows: Features, learned: Any = None, *, by_filters: bool = True) -> Reading:  # noqa: ARG002
+        """Return the filters for validated rows; negative counts are 0."""
+        hasher, counts = self._require_hasher(), np.maximum(self._table, 0)
         weights = class_weights(self.class_weight, self.classes_, self.class_count_)
         filters, n_winners = Filters(counts, counts.max(axis=0, initial=0), self.decay_, weights), hasher.n_winners
         read_out = filters.read_out(n_winners, hasher.projection.seed, rows.shape[0] * n_winners, self.n_jobs)
-        yield Reading(rows, hasher, self.classes_, read_out, lambda: float(self.temperature), n_winners)
-
-    _reading_filters = _reading
+        return Reading(rows, hasher, self.classes_, read_out, lambda: float(self.temperature), n_winners)

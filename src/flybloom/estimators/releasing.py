@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from flybloom._internal.deprecated import Renamed
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import align_columns, unite, unknown_among
 from flybloom.core.encoding.columns import BiasColumns
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.model import Model
+from flybloom.estimators.access import reading_learned
 from flybloom.estimators.released import ReleasedClassifier
 from flybloom.exceptions import PrivacyError
 from flybloom.privacy.budget import NO_RELEASE, Ledger
@@ -28,6 +30,12 @@ class Releasing:
     What was released is kept with the model, and in its file.
     """
 
+    _old_attributes: ClassVar[Renamed] = {
+        "privacy_spent": (
+            "flybloom.estimators.releasing.privacy_spent(model)",
+            lambda self, delta=0.0: privacy_spent(self, delta),
+        )
+    }
     encoding: Any
 
     def release(
@@ -100,7 +108,7 @@ class Releasing:
         shared = self._shared  # type: ignore[attr-defined]
         with shared.learning:
             learned: Model = self._learned()  # type: ignore[attr-defined]
-            ledger = self._ledger(learned).with_limit(limit)
+            ledger = ledger_of(learned).with_limit(limit)
             self._require_public_encoding(learned, public)
             counts: Any = learned.counts
             counts.unit.require_whole("release")
@@ -111,30 +119,6 @@ class Releasing:
             shared.replace(learned._replace(tuned={**learned.tuned, KEPT: ledger.to_json()}), is_own=False)
         released = ReleasedClassifier(class_weight=self.class_weight, n_jobs=self.n_jobs)  # type: ignore[attr-defined]
         return released.with_counts(learned.hasher, known, noised, (spent,))
-
-    def privacy_spent(self, delta: float = 0.0) -> float:
-        """Return the epsilon of all releases of this model together.
-
-        Parameters
-        ----------
-        delta : float, default=0
-            The delta of all together.
-
-        Returns
-        -------
-        float
-            0 before the first release; infinite where no epsilon goes with this delta.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from flybloom import FlyBloomClassifier
-        >>> model = FlyBloomClassifier(64, encoding="none", random_state=0).fit(*load_iris(return_X_y=True))
-        >>> released = [model.release(0.5, classes=range(3), random_state=seed) for seed in range(2)]
-        >>> model.privacy_spent()
-        1.0
-        """
-        return self._ledger(self._learned()).total(delta)  # type: ignore[attr-defined]
 
     @staticmethod
     def _never_released(learned: Model) -> Model:
@@ -152,13 +136,8 @@ class Releasing:
         Model
             The same counts.
         """
-        ledger = Releasing._ledger(learned)._replace(limit=NO_RELEASE)
+        ledger = ledger_of(learned)._replace(limit=NO_RELEASE)
         return learned._replace(tuned={**learned.tuned, KEPT: ledger.to_json()})
-
-    @staticmethod
-    def _ledger(learned: Model) -> Ledger:
-        """Return what was released so far."""
-        return Ledger.from_json(learned.tuned[KEPT]) if KEPT in learned.tuned else Ledger()
 
     def _check_tuned(self, tuned: Any) -> None:
         """Refuse anything but a ledger."""
@@ -170,7 +149,7 @@ class Releasing:
 
     def _merged_tuned(self, mine: Model, theirs: Model, both: Model) -> dict[str, Any]:  # noqa: ARG002
         """Return the ledger of all rows of two models."""
-        ledger = self._ledger(mine).joined(self._ledger(theirs))
+        ledger = ledger_of(mine).joined(ledger_of(theirs))
         return {**mine.tuned, KEPT: ledger.to_json()} if ledger.releases or ledger.limit else mine.tuned
 
     def _require_public_encoding(self, learned: Model, public: Sequence[str]) -> None:
@@ -186,6 +165,40 @@ class Releasing:
                 "that it is no secret: public=['encoding']."
             )
             raise PrivacyError(msg)
+
+
+def ledger_of(learned: Model) -> Ledger:
+    """Return what was released so far."""
+    return Ledger.from_json(learned.tuned[KEPT]) if KEPT in learned.tuned else Ledger()
+
+
+def privacy_spent(model: Releasing, delta: float = 0.0) -> float:
+    """Return the epsilon of all releases of a model together.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier
+        The model.
+    delta : float, default=0
+        The delta of all together.
+
+    Returns
+    -------
+    float
+        0 before the first release; infinite where no epsilon goes with this delta.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from flybloom import FlyBloomClassifier
+    >>> from flybloom.estimators.releasing import privacy_spent
+    >>> model = FlyBloomClassifier(64, encoding="none", random_state=0).fit(*load_iris(return_X_y=True))
+    >>> released = [model.release(0.5, classes=range(3), random_state=seed) for seed in range(2)]
+    >>> privacy_spent(model)
+    1.0
+    """
+    with reading_learned(model) as learned:
+        return ledger_of(learned).total(delta)
 
 
 def _known_classes(classes: Any, learned: Array, public: Sequence[str]) -> Array:

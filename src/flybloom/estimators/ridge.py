@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -174,7 +172,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
     True
     """
 
-    counts_type = PairsByClass
+    _counts_type = PairsByClass
     _calibrates = True
     _usual_calibration: ClassVar[dict[str, Any]] = {"temperature": USUAL_TEMPERATURE}  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -425,14 +423,11 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         counts: Any = learned.counts
         return self._solution(counts).frozen(counts.classes, self._shift(learned), self._temperature_of(learned))
 
-    @contextmanager
-    def _reading(self, X: Any) -> Iterator[Reading]:
-        """Yield validated rows with the current read-out."""
-        with self._scoring(X) as (rows, learned):
-            counts: Any = learned.counts
-            seed = learned.hasher.projection.seed
-            read_out = self._solution(counts).read_out(self._shift(learned), seed)
-            yield Reading(rows, learned.hasher, counts.classes, read_out, lambda: self._temperature_of(learned))
+    def _reading(self, rows: Features, learned: Model, *, by_filters: bool = False) -> Reading:  # noqa: ARG002
+        """Return the read-out for validated rows."""
+        counts: Any = learned.counts
+        read_out = self._solution(counts).read_out(self._shift(learned), learned.hasher.projection.seed)
+        return Reading(rows, learned.hasher, counts.classes, read_out, lambda: self._temperature_of(learned))
 
     def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
         """Return the temperature of least log-loss, of rows of the sketch that are left out one by one.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,12 +47,13 @@ class Reading(NamedTuple):
 
 
 class LinearScores:
-    """Labels, scores and probabilities of a classifier; a subclass gives `_reading`."""
+    """Labels, scores and probabilities of a classifier; a subclass gives `_scoring` and `_reading`."""
 
     n_jobs: int | None
+    _scoring: Any  # gives rows, checked, and what was learned, until the end of the with block
 
-    def _reading(self, X: Any) -> AbstractContextManager[Reading]:
-        """Give rows and how they are read, which stays as it is until the end of the with block."""
+    def _reading(self, rows: Features, learned: Any, *, by_filters: bool = False) -> Reading:
+        """Return how such rows are read: as labels are, or by filters whatever labels are read by."""
         raise NotImplementedError
 
     def predict(self, X: Any) -> Array:
@@ -72,8 +72,8 @@ class LinearScores:
         ndarray of shape (n_samples,)
             The labels.
         """
-        with self._reading(X) as reading:
-            return reading.labels(self.n_jobs)
+        with self._scoring(X) as (rows, learned):
+            return self._reading(rows, learned).labels(self.n_jobs)
 
     def decision_scores(self, X: Any) -> Array:
         """Return how much each row belongs to each class, also of two; larger is better.
@@ -88,8 +88,8 @@ class LinearScores:
         ndarray of shape (n_samples, n_classes)
             Sums over the winners, or of a model with filters minus the novelty; columns as in ``classes_``.
         """
-        with self._reading(X) as reading:
-            return reading.scores(self.n_jobs)
+        with self._scoring(X) as (rows, learned):
+            return self._reading(rows, learned).scores(self.n_jobs)
 
     def decision_function(self, X: Any) -> Array:
         """Return how much each row belongs to each class; larger is better.
@@ -120,16 +120,13 @@ class LinearScores:
         ndarray of shape (n_samples, n_classes)
             Rows sum to 1; columns as in ``classes_``.
         """
-        with self._reading(X) as reading:
+        with self._scoring(X) as (rows, learned):
+            reading = self._reading(rows, learned)
             return probabilities(reading.scores(self.n_jobs), reading.temperature())
 
 
 class FilterScores(LinearScores):
-    """The same for a classifier that has filters; a subclass gives `_reading_filters` as well."""
-
-    def _reading_filters(self, X: Any) -> AbstractContextManager[Reading]:
-        """Give rows and how filters read them, whatever labels are read by."""
-        raise NotImplementedError
+    """The same for a classifier that has filters."""
 
     def novelty(self, X: Any) -> Novelty:
         """Return how novel each row is to each class, f_i(x) in the paper.
@@ -144,7 +141,8 @@ class FilterScores(LinearScores):
         ndarray of shape (n_samples, n_classes)
             From 0, familiar, to 1, never seen; columns as in ``classes_``.
         """
-        with self._reading_filters(X) as reading:
+        with self._scoring(X) as (rows, learned):
+            reading = self._reading(rows, learned, by_filters=True)
             novelty: Novelty = np.abs(reading.scores(self.n_jobs))  # without the sign of a zero
         return novelty
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.linalg import LinAlgError
 from threadpoolctl import threadpool_limits
 
+from flybloom._internal.deprecated import Renamed
 from flybloom._internal.typing import Array, Features, Winners
 from flybloom.core.counts.pairs import n_bytes_of
 from flybloom.core.hashing.sizes import PairSizes
@@ -42,28 +43,38 @@ class LearnedRows(NamedTuple):
 class SolvedEstimator(CountingEstimator):
     """An estimator over counts of pairs whose answers are weights that are solved for."""
 
+    _old_attributes: ClassVar[Renamed] = {
+        "estimate_memory": (
+            "memory_usage(n_rows, n_features=...)",
+            lambda self, n_features, n_rows=None: self.memory_usage(n_rows or 0, n_features=n_features),
+        )
+    }
     _counts_pairs = True
     _sizes_type = PairSizes
     alpha: float | str
 
-    def estimate_memory(self, n_features: int, n_rows: int | None = None) -> dict[str, int]:
-        """Return how many bytes the counts of pairs take, and how many solving needs besides.
+    def memory_usage(self, more_rows: int = 0, *, n_features: int | None = None) -> dict[str, int]:
+        """Return how many bytes of memory the model takes, or will take.
 
         Parameters
         ----------
-        n_features : int
-            Number of columns.
-        n_rows : int or None, default=None
-            Number of rows; None for as many as there may be.
+        more_rows : int, default=0
+            Rows of known classes yet to be learned.
+        n_features : int or None, default=None
+            Before `fit`: the number of columns of these rows.
 
         Returns
         -------
         dict
-            ``counts`` and ``solving``.
+            ``counts``; ``connections``, which are drawn when rows are first hashed, and are in no file; and
+            ``more_rows``, what so many further rows may add. Before `fit`, ``counts`` of pairs, and what ``solving``
+            needs besides.
         """
+        if n_features is None:
+            return super().memory_usage(more_rows)
         sizes = PairSizes(self.n_components, self.n_connections, self.n_winners)
-        m, _, _ = sizes.for_features(n_features, None, n_rows)
-        return {"counts": n_bytes_of(m, n_rows or 0), "solving": 2 * 8 * m * m}
+        m, _, _ = sizes.for_features(n_features, None, more_rows or None)
+        return {"counts": n_bytes_of(m, more_rows), "solving": 2 * 8 * m * m}
 
     @property
     def pair_counts_(self) -> Array:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from flybloom._internal.deprecated import OldNames
+from flybloom._internal.deprecated import OldNames, Renamed
 from flybloom._internal.typing import Array
 from flybloom.core.block import Block, joined
 from flybloom.core.files import model_file
@@ -83,7 +83,7 @@ def _model_has(name: str) -> Callable[[Method], Method]:
 class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Answers as the model inside does. A subclass learns, and says which model that is."""
 
-    _old_attributes: ClassVar = {"novel_winners": "novelty_rate"}
+    _old_attributes: ClassVar[Renamed] = {"novel_winners": "novelty_rate"}
     shown_inside = "model_"
     model: Any
 

@@ -202,14 +202,8 @@ class SlidingWindow(StreamFollower):
         memory = self._following.memory
         return {"window": 0 if memory is None else memory.n_bytes, **self._fitted().memory_usage()}
 
-    def to_parts(self) -> Parts:
-        """Return what files hold: the model inside, and what it may have to forget.
-
-        Returns
-        -------
-        Parts
-            Facts for JSON, and arrays.
-        """
+    def _to_parts(self) -> Parts:
+        """Return what files hold: the model inside, and what it may have to forget."""
         with self._guard.learning:  # model and window of one moment
             self._fitted()
             model, memory, early = self._following
@@ -218,23 +212,8 @@ class SlidingWindow(StreamFollower):
             first, first_rows = early.to_parts()
         return Parts(None, {"inside": inside, "window": facts, **first}, {**arrays, **own, **first_rows})
 
-    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
-        """Restore the state from a file, and return the window; ValueError if it is invalid.
-
-        Parameters
-        ----------
-        hasher : Hasher or None
-            Not used: the model inside has its own.
-        facts : dict
-            The JSON part of the file.
-        arrays : dict of ndarray
-            The arrays.
-
-        Returns
-        -------
-        SlidingWindow
-            The window itself.
-        """
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
+        """Restore the state from a file, and return the window; ValueError if it is invalid."""
         own = {name: values for name, values in arrays.items() if name in ARRAYS or name.startswith("generation_")}
         others = {name: values for name, values in arrays.items() if name not in own and not name.startswith(EARLY)}
         model: CountingEstimator = restore_inside(facts.get("inside"), others, type(self.model))

@@ -7,6 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 from flybloom._internal.typing import Array
+from flybloom.estimators.access import hasher_of
 from flybloom.estimators.base import FlyEstimator
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.estimators.fly_hash import FlyHash
@@ -94,7 +95,7 @@ def write_model(graph: Graph, model: Any, X: Value, dtype: str) -> dict[str, Val
         raise TypeError(msg)
     if hasattr(model, "freeze"):
         model = model.freeze()
-    hasher = model.to_parts().hasher
+    hasher = hasher_of(model)
     won = winners(graph, hasher, X, dtype)
     if isinstance(model, FlyHash):
         return {"winners": won, "hash": hashes(graph, hasher.n_components, won)}

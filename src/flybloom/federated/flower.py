@@ -10,6 +10,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array
 from flybloom.core.files.model_file import load
+from flybloom.estimators.access import hasher_of
 from flybloom.estimators.released import ReleasedClassifier
 from flybloom.exceptions import IncompatibleHashError, require_extra
 from flybloom.federated.masking import MaskedSum, MaskingError, Party
@@ -57,7 +58,7 @@ def flower_client(model: Any, X: Any, y: Any, *, classes: Any = None, release: d
             inbox = {int(name): value for name, value in config.items() if name.isdigit()}
             if stage == "keys":
                 parties[:] = [Party(config["index"], config["threshold"])]
-                told = {"keys": parties[0].keys(), "fingerprint": counted.to_parts().hasher.fingerprint}
+                told = {"keys": parties[0].keys(), "fingerprint": hasher_of(counted).fingerprint}
                 return [], 1, {"index": config["index"], **told}
             party = parties[0]
             if stage == "masked":
@@ -134,7 +135,7 @@ def flower_strategy(  # noqa: C901 - one class, which must not be made before Fl
             stage = STAGES[server_round - 1]
             outbox.clear()
             if stage == "keys":
-                expected = masked[0].to_parts().hasher.fingerprint
+                expected = hasher_of(masked[0]).fingerprint
                 if any(answer.metrics["fingerprint"] != expected for answer in answers.values()):
                     msg = "A party hashes differently from the model agreed on. Share seed, sizes and encoding."
                     raise IncompatibleHashError(msg)

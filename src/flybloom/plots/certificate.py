@@ -19,7 +19,7 @@ class CertificateDisplay(Display):
     Parameters
     ----------
     radius : array-like of shape (n_samples,)
-        What ``certified_radius()`` returns.
+        What ``certify(X)`` returns.
     is_right : array-like of shape (n_samples,) of bool, default=None
         Whether the label of each row is the true one. Where it is given, only such rows count.
     norm : {"linf", "l2", "l1"}, default="linf"
@@ -88,7 +88,7 @@ class CertificateDisplay(Display):
             The display, drawn.
         """
         is_right = None if y is None else estimator.predict(X) == np.asarray(y)
-        radius = estimator.certified_radius(X, norm=norm)
+        radius = estimator.certify(X, norm=norm)
         return cls(radius, is_right=is_right, norm=norm, name=name).plot(ax=ax, **line_options)
 
     def share(self, radius: float) -> float:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from flybloom._internal.atomic_write import atomic_write, check_writable
+from flybloom.core.readout.similarity import most_similar_classes
 from flybloom.report.html import render
 from flybloom.report.summary import facts
 
-__all__ = ["facts", "render", "report"]
+__all__ = ["facts", "most_similar_classes", "render", "report"]
 
 
 def report(

@@ -9,7 +9,7 @@ import typer
 
 from flybloom._internal.atomic_write import check_writable
 from flybloom.cli.console import print_result
-from flybloom.cli.models import blocks_for, change_file, inside, needs_labels
+from flybloom.cli.models import blocks_for, change_file, inside
 from flybloom.cli.options import (
     AS_FOUND,
     Jobs,
@@ -23,7 +23,7 @@ from flybloom.cli.options import (
     TargetIfAny,
     require_target,
 )
-from flybloom.estimators.access import n_rows_learned
+from flybloom.estimators.access import has_labels, n_rows_learned
 
 if TYPE_CHECKING:
     from flybloom.blocks import Blocks
@@ -56,7 +56,7 @@ def command(
         check_writable(receipt, [model])
 
     def blocks_of(learner: Any) -> Blocks:
-        require_target(target, is_needed=needs_labels(learner))
+        require_target(target, is_needed=has_labels(learner))
         if receipt is not None:
             before.append(snapshot(inside(learner)))
         return blocks_for(learner, source, target, reading, label_type=label_type)

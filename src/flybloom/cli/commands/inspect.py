@@ -9,7 +9,7 @@ import typer
 from flybloom.cli.console import print_result, print_table
 from flybloom.cli.models import inside, load_any
 from flybloom.cli.options import Json, Model
-from flybloom.estimators.access import n_rows_learned
+from flybloom.estimators.access import hasher_of, n_rows_learned
 
 MAX_CLASSES = 30
 MAX_NAMES_WIDTH = 80
@@ -20,7 +20,7 @@ def command(model: Model, json: Json = False) -> None:
     """Show what is in MODEL: how it hashes, what it has learned, and what it takes."""
     loaded, training = load_any(model)
     hashes = inside(loaded)
-    hasher = hashes.to_parts().hasher
+    hasher = hasher_of(hashes)
     names = hasher.encoder.names
     facts: dict[str, Any] = {
         "kind": type(loaded).__name__,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from flybloom.cli.console import print_result
-from flybloom.cli.models import blocks_for, change_file, learned_facts, needs_labels
+from flybloom.cli.models import blocks_for, change_file, learned_facts
 from flybloom.cli.options import (
     AS_FOUND,
     Jobs,
@@ -19,6 +19,7 @@ from flybloom.cli.options import (
     TargetIfAny,
     require_target,
 )
+from flybloom.estimators.access import has_labels
 
 if TYPE_CHECKING:
     from flybloom.blocks import Blocks
@@ -40,7 +41,7 @@ def command(
     """
 
     def blocks_of(learner: Any) -> Blocks:
-        require_target(target, is_needed=needs_labels(learner))
+        require_target(target, is_needed=has_labels(learner))
         return blocks_for(learner, source, target, reading, label_type=label_type)
 
     learner, facts = change_file(model, output, blocks_of, jobs, stage="learning", by="partial_fit")

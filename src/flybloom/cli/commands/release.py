@@ -11,6 +11,7 @@ from flybloom._internal.atomic_write import check_writable
 from flybloom.cli.console import note, print_result
 from flybloom.cli.models import load_classifier, save_model
 from flybloom.cli.options import Json, Model, Output, names
+from flybloom.estimators.releasing import privacy_spent
 
 Epsilon = Annotated[float, typer.Option("--epsilon", help="How much may leak: e.g. 1.", show_default=False)]
 Delta = Annotated[float, typer.Option("--delta", help="But for a part of this size; 0 gives Laplace noise.")]
@@ -71,7 +72,7 @@ def command(
         "epsilon": exactly(epsilon),
         "delta": exactly(delta),
         "noise_deviation": exactly(round(spent["variance"] ** 0.5, 3)),
-        "epsilon_of_all_releases": exactly(loaded.privacy_spent(max(delta, limit_delta))),
+        "epsilon_of_all_releases": exactly(privacy_spent(loaded, max(delta, limit_delta))),
     }
     print_result(facts, as_json=json)
 

@@ -40,6 +40,7 @@ from flybloom.cli.options import (
     with_categories,
 )
 from flybloom.cli.sources import check_output, look_at, open_source
+from flybloom.estimators.access import has_labels
 from flybloom.estimators.learning.progress import progress
 from flybloom.exceptions import ModelFileError
 
@@ -160,7 +161,7 @@ def command(
     else:
         refuse_together(given, "--encoding-from", FIXED_BY_LIKE)
         model = _like(encoding_from, settings, given)
-    require_target(target, is_needed=model.needs_labels)
+    require_target(target, is_needed=has_labels(model))
     columns = names(features)
     kinds = {} if encoding_from is None else known_kinds(model)
     if columns is None and kinds:

@@ -10,6 +10,7 @@ from typing import Any
 
 from flybloom.cli.console import Stopwatch, count_progress, note, print_result
 from flybloom.cli.options import Json
+from flybloom.estimators.access import has_labels
 
 TYPES = ("float64", "float32", "int64", "uint8", "bool")
 N_ROWS, N_FEATURES, N_CLASSES = 96, 20, 3
@@ -65,7 +66,7 @@ def _work() -> Iterator[tuple[str, list[Any], Any, Any]]:
 
 def _use(model: Any, rows: Any, labels: Any) -> None:
     """Do with a model what commands do: learn many rows and few, score them, and forget."""
-    arguments = (labels,) if model.needs_labels else ()
+    arguments = (labels,) if has_labels(model) else ()
     model.fit(rows, *arguments)
     few = [part[:2] for part in (rows, *arguments)]
     model.partial_fit(*few)

@@ -50,7 +50,7 @@ class Counts(ABC):
     """Whole numbers that say what was learned: a value, which is replaced and not changed while anybody reads it.
 
     Counts of parts of the rows add up to those of all rows, in any order, bit for bit. They know winners and labels,
-    but no features. A new kind of counts is a subclass and an estimator that names it as its `counts_type`; learning,
+    but no features. A new kind of counts is a subclass and an estimator that names it as its `_counts_type`; learning,
     merging, forgetting, files, checkpoints and clusters follow.
     """
 

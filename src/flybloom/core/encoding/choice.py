@@ -183,9 +183,9 @@ def wanted_encoding(
     if isinstance(encoding, Encoder):
         return encoding
     if isinstance(encoding, str):
-        first, _, rest = (part.strip() for part in encoding.partition("+"))
-        if first == "auto":
-            return Auto(uses_labels, _only_categories(rest, encoding), for_pairs, selects, bias)
+        first, _, rest = encoding.partition("+")
+        if first.strip() == "auto":
+            return Auto(uses_labels, _only_categories(rest.strip(), encoding), for_pairs, selects, bias)
         encoding = Encoding.parse(encoding)
     if bias and not encoding.bias and not encoding.rotation:
         encoding = replace(encoding, bias=bias)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import partial
+from functools import lru_cache, partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -164,6 +164,7 @@ class Encoding(OldAttributes):
         return f"Encoding({', '.join(given)})"
 
     @staticmethod
+    @lru_cache(maxsize=256)
     def parse(text: str) -> Encoding:
         """Return the encoding that a short text stands for.
 

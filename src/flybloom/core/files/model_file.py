@@ -76,7 +76,7 @@ def save(model: Any, path: str | os.PathLike[str], training: dict[str, Any] | No
 
 def describe(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return what is known of a model, as JSON, and its arrays."""
-    hasher, facts, arrays = model.to_parts()
+    hasher, facts, arrays = model._to_parts()  # noqa: SLF001 - for files alone
     description: dict[str, Any] = {}
     if hasher is not None:
         hash_facts, hash_arrays = hasher.to_parts()
@@ -176,7 +176,7 @@ def restore(kind: Any, description: dict[str, Any], arrays: dict[str, Array], ma
         hasher, arrays = hasher_of(description, arrays, max_memory)
         if isinstance(getattr(model, "encoding", None), Encoder):  # fitted beforehand
             model.encoding = hasher.encoder
-    restored = model.from_parts(hasher, description, arrays)
+    restored = model._from_parts(hasher, description, arrays)  # noqa: SLF001 - for files alone
     if "readout" not in description["parameters"] and getattr(restored, "readout_", "filter") != "filter":
         restored.readout = "filter"  # it was saved before there was any other
     return restored

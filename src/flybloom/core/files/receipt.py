@@ -36,7 +36,7 @@ class Snapshot(NamedTuple):
 
 def snapshot(model: Any) -> Snapshot:
     """Return what a receipt tells of a model as it is now."""
-    hasher, facts, arrays = model.to_parts()
+    hasher, facts, arrays = model._to_parts()  # noqa: SLF001 - for files alone
     digest = hashlib.sha256()
     counted = {name: value for name, value in facts.items() if name not in NOT_COUNTED}
     arrays = {name: values for name, values in arrays.items() if name not in ORIGIN_ARRAYS}
@@ -188,7 +188,7 @@ def verify(receipt: Receipt, model: Any, rows: Iterable[tuple[Any, Any]] | None 
     >>> from flybloom.core.files.receipt import verify
     >>> X, y = load_digits(return_X_y=True)
     >>> model = FlyBloomClassifier(encoding="none", random_state=0).fit(X, y)
-    >>> receipt = model.forget_with_receipt(X[:100], y[:100])
+    >>> receipt = forget_with_receipt(model, X[:100], y[:100])
     >>> receipt.rows, verify(receipt, model, [(X[:100], y[:100])])
     (100, {'model': True, 'rows': True})
     """
@@ -218,3 +218,42 @@ def verify(receipt: Receipt, model: Any, rows: Iterable[tuple[Any, Any]] | None 
         )
         raise ReceiptError(msg)
     return {"model": True, "rows": True}
+
+
+def forget_with_receipt(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Receipt:
+    """Unlearn rows as `forget` of a classifier does, and return a receipt of it.
+
+    The receipt holds fingerprints of what the model was before and after. Who has the rows can check with it, and
+    with the file of the model, that the model equals one that never learned them; see docs/forgetting.md.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier or FlyRidgeClassifier
+        The model that forgets.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Rows that were learned before.
+    y : array-like of shape (n_samples,)
+        The labels with which they were learned.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The weights with which they were learned; a row of weight 3 is forgotten three times.
+
+    Returns
+    -------
+    Receipt
+        To be saved, and checked with `flybloom verify`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifier
+    >>> from flybloom.core.files.receipt import forget_with_receipt
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = FlyBloomClassifier(encoding="none", random_state=0).fit(X, y)
+    >>> receipt = forget_with_receipt(model, X[:3], y[:3])
+    >>> receipt.classes
+    [[0, 1], [1, 1], [2, 1]]
+    """
+    with model._shared.learning:  # noqa: SLF001 - nobody else learns between the two snapshots
+        before = snapshot(model)
+        forgotten = model.forget(X, y, sample_weight)
+        return Receipt.between(before, snapshot(model), forgotten)

@@ -14,7 +14,7 @@ from flybloom.blocks.source import BLOCK_ROWS
 from flybloom.core.block import Block
 from flybloom.core.learning import Learning
 from flybloom.core.sketch import Sketch
-from flybloom.estimators.access import learning, n_rows_learned, reading_learned, with_learned
+from flybloom.estimators.access import has_labels, learning, n_rows_learned, reading_learned, with_learned
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.estimators.learning.checkpoint import Checkpoint, identity_of
 from flybloom.exceptions import CheckpointError, SourceError
@@ -87,10 +87,10 @@ def train(
     >>> bool((model.counts_ == model.fit(frame[["a", "b"]], frame["label"]).counts_).all())
     True
     """
-    if model.needs_labels and target is None:
+    if has_labels(model) and target is None:
         msg = f"{type(model).__name__} learns from labels. Expected target, the column that holds them. Got None."
         raise ValueError(msg)
-    blocks = read_blocks(source, target if model.needs_labels else None, features=features, block_rows=block_rows)
+    blocks = read_blocks(source, target if has_labels(model) else None, features=features, block_rows=block_rows)
     if resume and checkpoint is None:
         msg = "There is nothing to resume without a checkpoint. Name its folder (checkpoint=..., --checkpoint)."
         raise CheckpointError(msg)
@@ -196,7 +196,7 @@ class _Training:
     def _checked(self, begin: int, stage: str) -> Iterator[tuple[Block, int]]:
         """Give the blocks from a row on, checked, and tell of each when it is done with."""
         for block in self.blocks.starting_at(begin):
-            checked = self.session.check(block.X, block.y if self.model.needs_labels else None)
+            checked = self.session.check(block.X, block.y if has_labels(self.model) else None)
             if self.session.learned is None and self.session.features is not None:
                 self.session.features = replace(self.session.features, first_index=self.blocks.schema()["first_index"])
             yield checked, len(block)

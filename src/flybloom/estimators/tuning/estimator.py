@@ -387,15 +387,15 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         """What the first encoding asks for."""
         return self._wanted(self._encodings()[0])
 
-    def _reading(self, X: Any) -> AbstractContextManager[Reading]:
-        """Give rows and how the best model reads them."""
+    def _scoring(self, X: Any) -> AbstractContextManager[tuple[Features, Any]]:
+        """Give rows that are to be scored, checked, and what the best model has learned."""
         self._require_hasher()
-        return self.best_estimator_._reading(X)  # noqa: SLF001 - of the same family
+        scoring: AbstractContextManager[tuple[Features, Any]] = self.best_estimator_._scoring(X)  # noqa: SLF001
+        return scoring
 
-    def _reading_filters(self, X: Any) -> AbstractContextManager[Reading]:
-        """Give rows and how the filters of the best model read them."""
-        self._require_hasher()
-        return self.best_estimator_._reading_filters(X)  # noqa: SLF001
+    def _reading(self, rows: Features, learned: Any, *, by_filters: bool = False) -> Reading:
+        """Return how the best model reads such rows."""
+        return self.best_estimator_._reading(rows, learned, by_filters=by_filters)  # noqa: SLF001
 
     @property
     def oof_decision_(self) -> Array:
@@ -591,14 +591,8 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
             best_estimator_=model,
         )
 
-    def to_parts(self) -> Parts:
-        """Return what files hold of the search: the best model, and all scores.
-
-        Returns
-        -------
-        Parts
-            Facts for JSON, and arrays.
-        """
+    def _to_parts(self) -> Parts:
+        """Return what files hold of the search: the best model, and all scores."""
         self._require_hasher()
         inside, arrays = describe_inside(self.best_estimator_)
         results, settings = self.cv_results_, self.cv_results_["params"]
@@ -616,23 +610,8 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         values = (scores, results["mean_fit_time"], results["mean_score_time"], self.oof_novelty_)
         return Parts(None, facts, {**arrays, **dict(zip(SCORE_ARRAYS, values, strict=True))})
 
-    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
-        """Hold what a file says, and return the search itself; ValueError where no search can have that.
-
-        Parameters
-        ----------
-        hasher : Hasher or None
-            Not used: the best model has its own.
-        facts : dict
-            The JSON part of the file.
-        arrays : dict of ndarray
-            The arrays.
-
-        Returns
-        -------
-        FlyBloomClassifierCV
-            The search itself.
-        """
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
+        """Hold what a file says, and return the search itself; ValueError where no search can have that."""
         others = {name: arrays[name] for name in arrays if name not in SCORE_ARRAYS}
         model = restore_inside(facts.get("inside"), others, FlyBloomClassifier)
         if model.readout == FILTER:  # also of files from before there was any other
