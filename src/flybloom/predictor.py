@@ -198,7 +198,7 @@ class NoveltyPredictor(_Scored):
         Returns
         -------
         ndarray of shape (n_samples,)
-            From 0, familiar, to 1, never met.
+            From 0, familiar, to 1, never seen.
         """
         return self._scored(self._checked(X), self._read_out.novelty)
 

@@ -23,8 +23,9 @@ from flybloom.estimators.base import FlyEstimator
 class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator):  # type: ignore[misc]
     """Sparse binary hash of dense or sparse rows, after the fruit fly's olfactory circuit.
 
-    Each component sums a few randomly chosen input features; the components with the largest sums win and become
-    the ones of the hash. Nearby rows share winners [1]_ [2]_.
+    Each component sums a few randomly chosen input features, and the components with the largest sums win. The hash has
+    a one for each winner. Nearby rows share winners [1]_ [2]_. Use it in pipelines with linear models or set
+    similarity; the classifiers have it built in.
 
     Parameters
     ----------
@@ -47,24 +48,23 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
-        - If "auto", 128, or a quarter of the components where there are fewer than 512.
+        - If "auto", 128, or a quarter of the components if there are fewer than 512.
 
     signed : bool, default=True
-        Whether connections have random signs. False gives the paper's matrix of zeros and ones, with which only
-        large values can win; with signs, small ones can as well.
+        Whether connections have random signs. False gives the paper's binary matrix, with which only large values can
+        win.
 
     encoding : str, Encoding or Encoder, default="auto"
         How columns are transformed before hashing; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised and clipped at 2.5 deviations. Up to 30 become 5 soft bins each (up to 5
-          columns 7) beside themselves; rows that are images, which is told from the rows, become their 50 leading
-          principal components. Sparse rows are taken as they are. Labels are not
-          looked at.
+        - If "auto", columns are standardised and clipped at 2.5 standard deviations. Up to 30 columns also become 5
+          soft bins each; images are detected and become 50 principal components. Sparse rows are not changed. Labels
+          are ignored.
         - If "none", no transformation, as in the paper: integers are summed as integers.
         - Otherwise steps such as "standard", "bins", "relevance" and "rotation", joined by "+".
         - If an `Encoding`, its steps. If a fitted encoder, that encoder.
 
-        Missing values (NaN) that "auto" does not fill from other columns add nothing to a sum.
+        Missing values (NaN) that are not imputed add nothing to a sum.
 
     random_state : int, RandomState instance or None, default=0
         Seed of the connections. Models with the same seed can be added, and are the same on every machine. None draws a
@@ -97,7 +97,7 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         Scale of each column.
 
     connections_ : ndarray of shape (n_components_, n_connections_)
-        Features that each component sums, in the order in which they are added; derived from ``seed_``.
+        Features that each component sums, in order of addition; derived from ``seed_``.
 
     signs_ : ndarray of shape (n_components_, n_connections_)
         Sign of each connection, 1 or -1; derived from ``seed_``.
@@ -114,11 +114,10 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
 
     Notes
     -----
-    Ties go to the component with the smaller index, so the hash of a row is a function of that row alone. Sums
-    are exact for integers; floats are added in float32 in the order of ``connections_``.
+    Ties go to the component with the smaller index, so a hash depends on its row alone. Sums of integers are exact;
+    floats are added in float32 in the order of ``connections_``.
 
-    The hash is nested: with the same seed, fewer winners are a prefix of more, and fewer components or connections are
-    the first of more.
+    The hash is nested: with the same seed, fewer winners, components or connections are a prefix of more.
 
     References
     ----------
@@ -163,14 +162,14 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
-        """Say that the output has a type of its own."""
+        """Declare the output dtype."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the connections and learn the encoding, from scratch.
+        """Draw the connections and fit the encoding, from scratch.
 
         Parameters
         ----------
@@ -194,7 +193,7 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Fit to the first block of rows; later blocks are checked and change nothing.
+        """Fit to the first block of rows; later blocks are only validated.
 
         Parameters
         ----------
@@ -214,12 +213,12 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         return self
 
     def with_hasher(self, hasher: Hasher) -> Self:
-        """Hash as something else does, and return the transformer itself.
+        """Set the hasher, and return the transformer.
 
         Parameters
         ----------
         hasher : Hasher
-            How to hash.
+            The hasher.
 
         Returns
         -------
@@ -241,7 +240,7 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         return self.with_hasher(hasher)
 
     def winners(self, X: Any) -> Winners:
-        """Return which components win in each row.
+        """Return the winners of each row.
 
         Parameters
         ----------
@@ -251,13 +250,13 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
         Returns
         -------
         ndarray of shape (n_samples, n_winners_), uint32
-            The winners, the largest sum first, ties by ascending index.
+            The winners by descending sum, ties by ascending index.
         """
         hasher = self._require_hasher()
         return hasher.ranked_winners(check_rows(X, type(self).__name__, hasher.encoder), self.n_jobs)
 
     def transform(self, X: Any) -> sparse.csr_matrix:
-        """Return the hashes as a sparse matrix of zeros and ones.
+        """Return the hashes as a sparse binary matrix.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""A model that only predicts: how to hash, and weights; small, and never changing."""
+"""A classifier that only predicts: a hasher and weights."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from flybloom.estimators.scores import LinearScores, Reading
 
 
 class FrozenClassifier(LinearScores, FixedClassifier):
-    """What `freeze` of a classifier returns: the same predictions, from the weights alone.
+    """Classifier returned by `freeze`: the same predictions from weights alone.
 
-    It has no counts, so it cannot learn, merge or forget.
+    It has no counts, so it cannot learn, merge or forget. Use it for deployment.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class FrozenClassifier(LinearScores, FixedClassifier):
         Weights of the components.
 
     intercept_ : ndarray of shape (n_classes,)
-        What is added to the sums of weights, class weights included.
+        Intercept of each class, class weights included.
 
     temperature_ : float
         Temperature of the softmax in `predict_proba`.
@@ -50,8 +50,8 @@ class FrozenClassifier(LinearScores, FixedClassifier):
 
     See Also
     --------
-    FlyRidgeClassifier : A classifier that it comes from; its file is 20 to 100 times larger.
-    FlyBloomClassifier : The other one.
+    FlyRidgeClassifier : A classifier that can be frozen; its file is 20 to 100 times larger.
+    FlyBloomClassifier : Another classifier that can be frozen.
 
     Examples
     --------
@@ -70,12 +70,12 @@ class FrozenClassifier(LinearScores, FixedClassifier):
         self.n_jobs = n_jobs
 
     def with_readout(self, hasher: Hasher, frozen: FrozenReadout) -> Self:
-        """Predict with these, and return the classifier itself.
+        """Set hasher and weights, and return the classifier.
 
         Parameters
         ----------
         hasher : Hasher
-            How rows are hashed.
+            The hasher.
         frozen : FrozenReadout
             The labels, the weights of the components, the intercepts, and the temperature.
 

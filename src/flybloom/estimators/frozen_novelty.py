@@ -18,12 +18,12 @@ from flybloom.estimators.novelty_scores import NoveltyReading, NoveltyScores
 class FrozenNovelty(NoveltyScores, FixedEstimator):
     """What `freeze` of a detector returns: the same scores and labels, from the weights alone.
 
-    It has no counts, so it cannot learn, merge or forget.
+    It has no counts, so it cannot learn, merge or forget. Use it for deployment.
 
     Parameters
     ----------
     n_jobs : int or None, default=None
-        Number of threads. None means 1, -1 all processors. Nothing but the time depends on it.
+        Number of threads. None means 1, -1 all processors. The result does not depend on it.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class FrozenNovelty(NoveltyScores, FixedEstimator):
         Number of features seen during fit.
 
     feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where the rows of fit had names that are strings.
+        Names of the features, if X in fit had string column names.
 
     See Also
     --------
@@ -65,7 +65,7 @@ class FrozenNovelty(NoveltyScores, FixedEstimator):
         Parameters
         ----------
         hasher : Hasher
-            How rows are hashed.
+            The hasher.
         frozen : NoveltyReadout
             The weights, and the threshold.
 
@@ -99,9 +99,9 @@ class FrozenNovelty(NoveltyScores, FixedEstimator):
         Parameters
         ----------
         hasher : Hasher or None
-            How rows are hashed.
+            The hasher.
         facts : dict
-            What JSON held.
+            The JSON part of the file.
         arrays : dict of ndarray
             The arrays that are not the hasher's.
 
@@ -117,7 +117,7 @@ class FrozenNovelty(NoveltyScores, FixedEstimator):
 
     @contextmanager
     def _reading_novelty(self, X: Any) -> Iterator[NoveltyReading]:
-        """Give rows and how their novelty is read."""
+        """Yield validated rows with the current novelty read-out."""
         hasher = self._require_hasher()
         rows = check_rows(X, type(self).__name__, hasher.encoder)
         yield NoveltyReading(rows, hasher, self._frozen.form, lambda: self.offset_)

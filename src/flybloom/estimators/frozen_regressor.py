@@ -1,4 +1,4 @@
-"""A regressor that only predicts: how to hash, weights, and what their sums stand for."""
+"""A regressor that only predicts: a hasher, weights and the transformation of scores."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from flybloom.estimators.outputs import as_given, output_scores, targets_of
 
 
 class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type: ignore[misc]
-    """What `freeze` of a regressor returns: the same predictions, from the weights alone.
+    """Regressor returned by `freeze`: the same predictions from weights alone.
 
-    It has no counts, so it cannot learn, merge or forget.
+    It has no counts, so it cannot learn, merge or forget. Use it for deployment.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
 
     See Also
     --------
-    FlyRidgeRegressor : The regressor that it comes from.
+    FlyRidgeRegressor : The regressor that can be frozen.
     FrozenClassifier : The same for labels.
 
     Examples
@@ -58,7 +58,7 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
         self.n_jobs = n_jobs
 
     def predict(self, X: Any) -> Array:
-        """Return the targets that are expected of rows.
+        """Predict the targets of rows.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            One dimension where there is one output.
+            The targets; one-dimensional for a single output.
         """
         with self._scoring(X) as (rows, _):
             hasher, frozen = self._require_hasher(), self.frozen_readout
@@ -76,14 +76,14 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
             return as_given(targets_of(rows, hasher, frozen.grid, scores))
 
     def with_readout(self, hasher: Hasher, frozen: FrozenOutputs) -> Self:
-        """Predict with these, and return the regressor itself.
+        """Set hasher and weights, and return the regressor.
 
         Parameters
         ----------
         hasher : Hasher
-            How rows are hashed.
+            The hasher.
         frozen : FrozenOutputs
-            The weights of the components, the intercepts, and what sums stand for.
+            The weights of the components, the intercepts, and the transformation of scores.
 
         Returns
         -------
@@ -96,7 +96,7 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
 
     @property
     def frozen_readout(self) -> FrozenOutputs:
-        """The weights, intercepts, and what sums stand for."""
+        """The weights, intercepts, and the transformation of scores."""
         self._require_hasher()
         return self._frozen
 

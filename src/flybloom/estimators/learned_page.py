@@ -1,4 +1,4 @@
-"""What a notebook shows of a model beside scikit-learn's diagram: what it has learned, and what it takes."""
+"""HTML summary of a model for notebooks, below scikit-learn's diagram."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 
 
 class ShowsInside:
-    """Shows in notebooks what the model inside has learned, under scikit-learn's diagram."""
+    """Mixin that shows a summary of the inner model in notebooks."""
 
     shown_inside: ClassVar[str]  # the attribute that holds the model
 
     def _html_repr(self) -> str:
-        """Return what notebooks show."""
+        """Return the HTML for notebooks."""
         diagram: str = super()._html_repr()  # type: ignore[misc]
         model: Any = getattr(self, self.shown_inside, None)
         if not hasattr(model, "_reading_learned"):  # not fitted yet, or of another library
@@ -33,7 +33,7 @@ class ShowsInside:
 
 
 def learned_facts(learned: Model) -> dict[str, str]:
-    """Return what is to be shown, in words: rows, classes, memory, and how full the fullest filter is."""
+    """Return the summary: rows, classes, memory, and the occupancy of the fullest filter."""
     counts = learned.counts
     facts = {"rows": f"{counts.unit.rows(counts.n_rows):,}"}
     if learned.origin is not None and learned.origin.sketch.n_distinct:
@@ -53,7 +53,7 @@ def learned_facts(learned: Model) -> dict[str, str]:
 
 
 def as_html(facts: dict[str, str]) -> str:
-    """Return facts as a small table that takes its colours from where it is shown."""
+    """Return facts as an HTML table in the colours of the surrounding page."""
     rows = "".join(
         f'<tr><th style="text-align:left;padding-right:1em">{html.escape(name)}</th>'
         f'<td style="text-align:left">{html.escape(value)}</td></tr>'
@@ -63,6 +63,6 @@ def as_html(facts: dict[str, str]) -> str:
 
 
 def in_words(n_bytes: int) -> str:
-    """Return a number of bytes as people read it."""
+    """Format a number of bytes."""
     step = min(max(n_bytes.bit_length() - 1, 0) // 10, len(UNITS) - 1)
     return f"{n_bytes / 1024**step:.{min(step, 1)}f} {UNITS[step]}"

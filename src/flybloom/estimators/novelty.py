@@ -1,4 +1,4 @@
-"""Outlier detectors that learn in one pass and forget exactly: leverage of winners, or the Fly Bloom Filter itself."""
+"""Outlier detection with exact updates: leverage of winners, or the Fly Bloom Filter."""
 
 from __future__ import annotations
 
@@ -39,15 +39,13 @@ AUTO, LEVERAGE, FILTER = "auto", "leverage", "filter"
 class FlyBloomNovelty(NoveltyScores, CountingEstimator):
     """Outlier detector that counts the winners of a hash.
 
-    Each row is hashed (see `FlyHash`), and near rows share winners. Two things can be counted, and novelty is read from
-    them (see `readout`). By default it is how often two components won together. A new row is novel as far as the rows
-    learned do not explain its winners: its leverage among their hashes, the variance of a Gaussian process. Or it is
-    how often each component won: the Fly Bloom Filter [1]_, to which a row is novel as far as its winners have rarely
-    won before. With `forget_after` a filter is sensitive to time as well: what was not met for long is novel again.
+    Each row is hashed (see `FlyHash`), and nearby rows share winners. By default it counts how often two components won
+    together, and the novelty of a row is its leverage, which is also the variance of a Gaussian process. With
+    ``readout="filter"`` it counts how often each component won: in the Fly Bloom Filter [1]_ a row is novel if its
+    winners have rarely won before. With `forget_after` rows that have not appeared for long become novel again.
 
-    The counts are all that is learned. So learning block by block, in any order, on any number of threads gives the
-    same detector, detectors of parts of the rows add up, and rows can be forgotten exactly. With `forget_after` the
-    order of rows matters, as it should, and nothing else does.
+    Counts are the only learned state, so any order of rows, blocks and threads gives the same detector, detectors can
+    be merged, and rows forgotten exactly. With `forget_after` the order of rows matters.
 
     Parameters
     ----------
@@ -56,7 +54,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
 
         - If int, exactly that many.
         - If float, that multiple of the number of features.
-        - If "auto", 2048, and 1024 for more than 100 features; twice as many for more than 20 000 rows. 32768 for
+        - If "auto", 2048, or 1024 for more than 100 features, and twice as many for more than 20 000 rows; 32768 for
           filters.
 
     n_connections : int, float or "auto", default="auto"
@@ -64,7 +62,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
 
         - If int, exactly that many.
         - If float, that share of the features, at least one.
-        - If "auto", half of the columns that are hashed, at most 64.
+        - If "auto", half of the hashed columns, at most 64.
 
     n_winners : int, float or "auto", default="auto"
         Number of winning components per row, rho in the paper.
@@ -74,40 +72,36 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         - If "auto", a quarter of the components, at most 256, and at most 128 for filters.
 
     readout : {"auto", "leverage", "filter"}, default="auto"
-        What is counted, and how novelty is read from it.
+        What is counted, and how novelty follows from it.
 
-        - If "leverage", pairs of winners: ``2 * n_components**2`` bytes. Novelty is the leverage that the row would
-          have if it were learned.
-        - If "filter", winners: a count for each component.
-        - If "auto", "leverage", or "filter" where there is `forget_after`; ``readout_`` says which.
+        - If "leverage", pairs of winners, in ``2 * n_components**2`` bytes. Novelty is the leverage of the row.
+        - If "filter", winners, with one count per component.
+        - If "auto", "leverage", or "filter" with `forget_after`; see ``readout_``.
 
     alpha : float, default=50.0
-        What is added to the diagonal of the pairs. The larger, the less a single row explains of others like it; more
-        is better where outliers are among the rows learned. It may be changed after fit. Only for leverage.
+        Ridge penalty of the leverage. Larger values are more robust to outliers among the training rows. It may be
+        changed after fit. Only for leverage.
 
     decay : float, default=0.4
-        How fast the filter gets used to a component, above 0 and up to 1: one that won n times has the weight
-        ``(1 - decay)**n``. It may be changed after fit. Only for filters.
+        Decay of the filter, above 0 and up to 1: a component that won n times has the weight ``(1 - decay)**n``. It may
+        be changed after fit. Only for filters.
 
     forget_after : int, default=None
-        After how many further rows a row is forgotten. Until then its effect fades in eight equal steps: a win that is
-        k steps old multiplies the weight by ``1 - decay * (8 - k) / 8``. None means never. Only for filters.
+        Number of further rows after which a row is forgotten, in eight equal steps: a win that is k steps old
+        multiplies the weight by ``1 - decay * (8 - k) / 8``. None for never. Only for filters.
 
     contamination : "auto" or float, default="auto"
-        Share of outliers among the rows of `fit`, which sets the threshold of `predict`.
+        Share of outliers among the training rows, which sets the threshold of `predict`.
 
-        - If "auto", a row is an outlier where the odds of its novelty, ``novelty / (1 - novelty)``, are more than 1.5
-          times those of the mean novelty of the rows learned, each left out. That follows from the counts, and changes
-          with them.
-        - If float, above 0 and up to 0.5: the threshold is the quantile of the novelty of the rows of `fit`, each
-          scored as if it alone had not been learned. So new rows like those exceed it with that probability, while the
-          rows themselves, which are familiar, hardly ever do; `fit_predict` judges them without themselves.
+        - If "auto", a row is an outlier if the odds of its novelty, ``novelty / (1 - novelty)``, exceed 1.5 times those
+          of the mean leave-one-out novelty of the training rows.
+        - If float, above 0 and up to 0.5: the threshold is the quantile of the leave-one-out novelty of the training
+          rows, so it holds for new rows. `fit_predict` scores the training rows by leave-one-out as well.
 
     bias_columns : float, default=1.0
-        How many constant columns of value 1, one standard deviation, are hashed along, as a share of the features. The
-        hash alone sees the direction of a row from the mean and not how far away it is; these are what far rows
-        outshine. 0 leaves them out, as the paper does. Only for columns that are standardised; other rows have no
-        common unit. To bins it says, where it is above 0, that they keep their means, which do the same.
+        Number of constant columns of value 1 to add, as a share of the features. The hash depends on the direction of a
+        row and not on its distance from the mean; constant columns let it depend on distance. 0 omits them, as in the
+        paper. Only for standardised columns. If positive, soft bins are not centred, which has the same effect.
 
     signed : bool, default=True
         Whether connections have random signs. False gives the paper's binary matrix.
@@ -115,8 +109,8 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
     encoding : str, Encoding or Encoder, default="auto"
         How columns are transformed before hashing; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised, and up to 100 for leverage, or 5 for filters, become 5 soft bins each,
-          over 4 deviations on both sides, with the column itself beside them. Sparse rows are taken as they are.
+        - If "auto", columns are standardised. Up to 100 columns (5 for filters) also become 5 soft bins each over 4
+          standard deviations on either side. Sparse rows are not changed.
         - If "none", no transformation, as in the paper: integers are summed as integers.
         - Otherwise steps such as "standard", "bins", "relevance" and "rotation", joined by "+".
         - If an `Encoding`, its steps. If a fitted encoder, that encoder.
@@ -133,25 +127,25 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
     Attributes
     ----------
     counts_ : ndarray of shape (n_ages, n_components_)
-        How often each component won: one row, or one for each of eight ages, the newest first, with `forget_after`.
+        How often each component won: one row, or eight by age with `forget_after`, newest first.
 
     readout_ : str
-        How novelty is read from the counts, "leverage" or "filter".
+        The read-out in use, "leverage" or "filter".
 
     n_rows_ : int
         Number of rows learned and not forgotten.
 
     clock_ : int
-        Number of rows met so far, if there is `forget_after`; 0 without.
+        Number of rows seen so far with `forget_after`, otherwise 0.
 
     epoch_ : int or None
-        Number of rows after which what was learned grows one step older.
+        Number of rows per age step.
 
     n_bias_columns_ : int
         Number of constant columns; in ``connections_`` they come after the features.
 
     offset_ : float
-        Threshold on `score_samples`; outliers score less.
+        Threshold of `score_samples`; outliers are below it.
 
     n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
         As for `FlyHash`.
@@ -235,7 +229,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows, oldest first where there is `forget_after`.
+            The rows; with `forget_after`, oldest first.
         y : None
             Ignored.
 
@@ -248,10 +242,10 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> Array:  # noqa: ARG002
-        """Fit, and tell which of the rows are outliers.
+        """Fit, and return which of the rows are outliers.
 
-        The same as ``fit(X).predict(X)`` where `contamination` is "auto". Where it is a share, each row is judged as if
-        it alone had not been learned, so that this share of them are outliers.
+        With ``contamination="auto"`` this is ``fit(X).predict(X)``. Otherwise each row is scored by leave-one-out, so
+        that this share of the rows are outliers.
 
         Parameters
         ----------
@@ -278,7 +272,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows. The first block fixes sizes, scaling and threshold; `calibrate` moves the threshold later.
+            The rows.
         y : None
             Ignored.
 
@@ -291,15 +285,15 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         return self
 
     def forget(self, X: Any, positions: Any = None) -> Forgotten:
-        """Undo the learning of rows exactly: the counts become what they would be had the rows never been met.
+        """Remove rows: afterwards the counts equal those of a detector that never learned them.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows that were learned.
         positions : array-like of shape (n_samples,), default=None
-            With `forget_after`, how many rows had been learned before each of these, from which its age follows. Rows
-            that have faded are left alone.
+            With `forget_after`, the number of rows learned before each of these, which gives its age. Faded rows are
+            skipped.
 
         Returns
         -------
@@ -310,14 +304,14 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         return self._forget(X, None if self.forget_after is None else positions)
 
     def calibrate(self, X: Any, contamination: float) -> Self:
-        """Set the threshold from rows that were not learned.
+        """Set the threshold from held-out rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Typical rows, held out.
+            Held-out typical rows.
         contamination : float
-            Share of them that is to be found an outlier, above 0 and up to 0.5.
+            Share of them to be detected as outliers, above 0 and up to 0.5.
 
         Returns
         -------
@@ -337,14 +331,14 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         return self
 
     def leave_one_out_novelty(self, X: Any, positions: Any = None) -> Array:
-        """Return how novel learned rows are, each left out of the model; exact.
+        """Return the novelty of learned rows, each left out of the model; exact.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows that were learned.
         positions : array-like of shape (n_samples,), default=None
-            With `forget_after`, how many rows had been learned before each of these.
+            With `forget_after`, the number of rows learned before each of these.
 
         Returns
         -------
@@ -381,7 +375,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
             return FrozenNovelty(self.n_jobs).with_readout(learned.hasher, frozen)
 
     def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
-        """Return the threshold: a quantile of the scores of the sketch's rows, each as if it had not been learned.
+        """Return the threshold: a quantile of the leave-one-out scores of the sketch.
 
         Parameters
         ----------
@@ -393,7 +387,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         Returns
         -------
         dict
-            The offset, or nothing where it follows from the counts.
+            The offset, or nothing if it follows from the counts.
         """
         if isinstance(self.contamination, str):
             return dict(self._usual_calibration)
@@ -402,7 +396,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         return {"offset": weighted_quantile(scores, sketch.weights, float(self.contamination))}
 
     def _left_out_novelty(self, learned: Model, rows: Features, positions: Array) -> Array:
-        """Return the novelty of each row as if it alone had not been learned."""
+        """Return the leave-one-out novelty of each row."""
         counts: Any = learned.counts
         reader = self._reader(counts)
         ages = counts.ages(positions, counts.clock) if isinstance(counts, AgeCounts) else positions
@@ -418,7 +412,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
 
     @property
     def readout_(self) -> str:
-        """How novelty is read from the counts, "leverage" or "filter"."""
+        """The read-out in use, "leverage" or "filter"."""
         learned = self._shared.value
         if learned is None:
             raise missing_attribute(self, "readout_")
@@ -426,14 +420,14 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
 
     @property
     def offset_(self) -> float:
-        """Threshold on `score_samples`; outliers score less."""
+        """Threshold of `score_samples`; outliers are below it."""
         learned = self._shared.value
         if learned is None:
             raise missing_attribute(self, "offset_")
         return self._offset_of(learned)
 
     def _offset_of(self, learned: Model) -> float:
-        """Return the threshold: given, calibrated with the rows of the sketch, or one that suits what is read."""
+        """Return the threshold: given, calibrated with the sketch, or the default of the read-out."""
         tuned = {**self._calibration(learned), **learned.tuned}
         if "offset" in tuned:
             return float(tuned["offset"])
@@ -447,7 +441,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
 
     @property
     def _usual_calibration(self) -> dict[str, Any]:  # type: ignore[override]
-        """The threshold where there are no rows to calibrate with."""
+        """The threshold without rows for calibration."""
         return {"offset": USUAL_OFFSET} if self._calibrates else {}
 
     def _calibration_key(self) -> Any:
@@ -461,12 +455,12 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
 
     @property
     def clock_(self) -> int:
-        """Number of rows met so far, if there is `forget_after`; 0 without."""
+        """Number of rows seen so far with `forget_after`, otherwise 0."""
         return int(self._counts("clock_").n_met)
 
     @property
     def epoch_(self) -> int | None:
-        """Number of rows after which what was learned grows one step older; None without `forget_after`."""
+        """Number of rows per age step; None without `forget_after`."""
         return getattr(self._counts("epoch_"), "epoch", None)
 
     @property
@@ -487,34 +481,34 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
 
     @property
     def _reads_leverage(self) -> bool:
-        """Whether pairs are to be counted."""
+        """Whether pair counts are used."""
         return self.readout == LEVERAGE or (self.readout == AUTO and self.forget_after is None)
 
     @property
     def _counts_type(self) -> type[Counts]:  # type: ignore[override]
-        """Pairs, or counts by age."""
+        """The type of the counts: pairs, or counts by age."""
         return PairsAlone if self._reads_leverage else AgeCounts
 
     @property
     def _sizes_type(self) -> type[Sizes]:  # type: ignore[override]
-        """Which sizes "auto" stands for."""
+        """The rule for sizes "auto"."""
         return LeverageSizes if self._reads_leverage else Sizes
 
     @property
     def _counts_settings(self) -> dict[str, Any]:  # type: ignore[override]
-        """After how many rows one is forgotten, where counts know of time."""
+        """Settings of counts by age."""
         if self._reads_leverage:
             return {}
         return {"forget_after": None if self.forget_after is None else int(self.forget_after)}
 
     @property
     def _has_positions(self) -> bool:  # type: ignore[override]
-        """With forget_after, the age of a row follows from its position."""
+        """Whether rows have positions, from which their age follows."""
         return self.forget_after is not None
 
     @staticmethod
     def _check_labels(y: Any, n_rows: int | None = None) -> Any:  # noqa: ARG004
-        """Return what stands for labels: positions of rows, where they are given."""
+        """Return the positions of rows in place of labels, if given."""
         return None if y is None else np.asarray(y)
 
     def _validate_params(self) -> None:
@@ -528,7 +522,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
             raise ValueError(msg)
 
     def _check_tuned(self, tuned: Any) -> None:
-        """Refuse anything but a threshold, or none."""
+        """Raise an error unless the state is a threshold or empty."""
         offset = kept_value(tuned, "offset", USUAL_OFFSET)
         if type(offset) is not float or not -1 <= offset <= 0:
             msg = "its threshold is not a number from -1 to 0"
@@ -542,7 +536,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         return learned.counts
 
     def _reader(self, counts: Any) -> AgedFilter | PairNovelty:
-        """Return what novelty follows from, for counts that do not change meanwhile; solved once for all threads."""
+        """Return the novelty read-out for a snapshot of the counts, cached."""
         if isinstance(counts, AgeCounts):
             return AgedFilter(counts.table, self.decay)
         shared = self._sharing

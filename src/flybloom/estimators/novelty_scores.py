@@ -1,4 +1,4 @@
-"""What follows from how novel rows are: scores, and which rows are outliers."""
+"""Scores and predictions of outlier detectors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flybloom.core.readout.novelty_forms import NoveltyForm
 
 
 class NoveltyReading(NamedTuple):
-    """Rows on their way to novelty, with all that it depends on."""
+    """Validated rows with the novelty read-out."""
 
     rows: Features  # checked
     hasher: Hasher
@@ -23,21 +23,21 @@ class NoveltyReading(NamedTuple):
     offset: Callable[[], float]  # tells the threshold on minus the novelty
 
     def novelty(self, n_jobs: int | None) -> Array:
-        """Return how novel each row is."""
+        """Return the novelty of each row."""
         return read_winners(self.hasher, self.rows, n_jobs, lambda winners, _: self.form.novelty(winners))
 
 
 class NoveltyScores(OutlierMixin):  # type: ignore[misc]
-    """Novelty, scores and labels of a detector; a subclass gives `_reading_novelty`."""
+    """Mixin with novelty, scores and labels; a subclass implements `_reading_novelty`."""
 
     n_jobs: int | None
 
     def _reading_novelty(self, X: Any) -> AbstractContextManager[NoveltyReading]:
-        """Give rows and how their novelty is read, which stays as it is until the end of the with block."""
+        """Yield validated rows with a snapshot of the novelty read-out."""
         raise NotImplementedError
 
     def novelty(self, X: Any) -> Array:
-        """Return how novel each row is.
+        """Return the novelty of each row.
 
         Parameters
         ----------
@@ -53,7 +53,7 @@ class NoveltyScores(OutlierMixin):  # type: ignore[misc]
             return reading.novelty(self.n_jobs)
 
     def score_samples(self, X: Any) -> Array:
-        """Return minus the novelty of each row: the lower, the more abnormal.
+        """Return the negative novelty of each row: the lower, the more abnormal.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class NoveltyScores(OutlierMixin):  # type: ignore[misc]
         return -self.novelty(X)
 
     def decision_function(self, X: Any) -> Array:
-        """Return `score_samples` less the threshold: negative for outliers.
+        """Return `score_samples` minus the threshold: negative for outliers.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class NoveltyScores(OutlierMixin):  # type: ignore[misc]
             return -reading.novelty(self.n_jobs) - reading.offset()
 
     def predict(self, X: Any) -> Array:
-        """Tell which rows are outliers.
+        """Predict which rows are outliers.
 
         Parameters
         ----------

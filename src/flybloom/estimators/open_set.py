@@ -1,4 +1,4 @@
-"""A classifier that may say "none of these": rejection by novelty."""
+"""Open-set classification: rejection of novel rows."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from flybloom.estimators.learned_page import ShowsInside
 
 
 class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Classifier that gives rows which are novel to every class a label of their own.
+    """Classifier that predicts "unknown" for rows that are novel to every class.
 
-    A row is rejected where its least novelty, ``novelty(X).min(axis=1)``, exceeds a threshold: the quantile of the
-    same for the training rows, each scored as if it alone had not been learned. So about a share ``1 - quantile`` of
-    the rows of known classes is rejected, and more of those of others.
+    A row is rejected if its minimum novelty, ``novelty(X).min(axis=1)``, exceeds a threshold: the quantile of the
+    leave-one-out values of the training rows. So about a share of ``1 - quantile`` of the rows of known classes is
+    rejected, and more of unknown ones.
 
     Parameters
     ----------
@@ -37,14 +37,14 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         The classifier; a clone of it is fitted.
 
     quantile : float, default=0.95
-        Share of rows of known classes to be accepted, above 0 and below 1.
+        Share of rows of known classes to accept, above 0 and below 1.
 
     unknown : int, str or "auto", default="auto"
-        Label of the rejected. "auto" is "unknown" for strings and -1 for numbers, one less than the least where that is
-        taken, and one more than the largest where no type holds that. It must not be among the labels.
+        Label of rejected rows, different from all others. "auto" is "unknown" for strings and -1 for numbers (one less
+        than the smallest label if -1 is a label).
 
     per_class : bool, default=False
-        Whether each class has a threshold of its own, from its own rows.
+        Whether each class has its own threshold.
 
     Attributes
     ----------
@@ -55,13 +55,13 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         The known labels, sorted.
 
     unknown_ : int or str
-        Label of the rejected.
+        Label of rejected rows.
 
     threshold_ : ndarray of shape (n_classes,)
-        Novelty above which a row that is least novel to that class is rejected.
+        Novelty to the predicted class above which a row is rejected.
 
     common_threshold_ : float
-        The threshold of all classes together, and so of classes that `partial_fit` adds.
+        The threshold of all classes together, used for classes that `partial_fit` adds.
 
     n_features_in_ : int
         Number of features seen during fit.
@@ -104,7 +104,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         self.per_class = per_class
 
     def __sklearn_tags__(self) -> Any:
-        """Take the rows that the classifier takes."""
+        """Accept the input that the classifier accepts."""
         tags = super().__sklearn_tags__()
         inside = get_tags(self.estimator).input_tags
         tags.input_tags.sparse, tags.input_tags.allow_nan = inside.sparse, inside.allow_nan
@@ -132,7 +132,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Update the model with a block of rows.
 
-        The first block sets the threshold; a class that is new later has ``common_threshold_``. `calibrate` moves both.
+        The first block sets the threshold; later classes have ``common_threshold_``. `calibrate` updates both.
 
         Parameters
         ----------
@@ -141,7 +141,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         y : array-like of shape (n_samples,)
             Their labels.
         classes : array-like of shape (n_classes,), default=None
-            Labels to expect; never needed.
+            Labels to expect; optional.
 
         Returns
         -------
@@ -158,7 +158,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return self
 
     def forget(self, X: Any, y: Any) -> Self:
-        """Unlearn rows: the classifier inside equals one that never learned them; the threshold stays.
+        """Remove rows from the inner classifier; the threshold is kept.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return self
 
     def calibrate(self, X: Any, y: Any) -> Self:
-        """Set the thresholds anew from rows that were learned, each scored as if it alone had not been.
+        """Recompute the thresholds from learned rows by leave-one-out.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
 
     @property
     def threshold_(self) -> Array:
-        """Novelty above which a row that is least novel to a class is rejected, one for each class."""
+        """Novelty to the predicted class above which a row is rejected."""
         classes, common = self._inside("threshold_").classes_, self.common_threshold_
         return np.array([self._threshold_of.get(label, common) for label in classes.tolist()])
 
@@ -212,7 +212,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return int(self._inside("n_features_in_").n_features_in_)
 
     def _inside(self, name: str) -> Any:
-        """Return the fitted classifier, for an attribute that is read off it; before fit there is none."""
+        """Return the fitted classifier for an attribute; AttributeError before fit."""
         if "estimator_" not in self.__dict__:
             raise missing_attribute(self, name)
         return self.estimator_
@@ -228,7 +228,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         model_file.save(self, path)
 
     def predict(self, X: Any) -> Array:
-        """Return the class to which each row is least novel, or `unknown_` where it is novel to all.
+        """Predict the least novel class of each row, or `unknown_` if it is rejected.
 
         Parameters
         ----------
@@ -248,7 +248,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return np.asarray(labels[np.where(is_accepted, codes, classes.size)])
 
     def acceptance(self, X: Any) -> Array:
-        """Return how much each row belongs to the known classes: the threshold less the least novelty.
+        """Return the threshold minus the minimum novelty of each row.
 
         Parameters
         ----------
@@ -258,14 +258,14 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         Returns
         -------
         ndarray of shape (n_samples,)
-            Negative for the rejected.
+            Negative for rejected rows.
         """
         check_is_fitted(self)
         novelty = self.estimator_.novelty(X)
         return np.asarray(self.threshold_[novelty.argmin(axis=1)] - novelty.min(axis=1))
 
     def _to_parts(self) -> Parts:
-        """Return what files hold: the classifier inside, and the thresholds."""
+        """Return the state that files store: the inner classifier and the thresholds."""
         check_is_fitted(self)
         inside, arrays = describe_inside(self.estimator_)
         facts = {"unknown": self.unknown_, "common_threshold": self.common_threshold_, "inside": inside}
@@ -291,7 +291,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return self._take_over(estimator, unknown, threshold, common)
 
     def _with(self, estimator: Any, X: Any, y: Any) -> Self:
-        """Take over a fitted classifier, with thresholds from rows that it has learned."""
+        """Set a fitted classifier, with thresholds from its training rows."""
         classes = estimator.classes_
         unknown = self._label_of_unknown(classes)
         novelty = estimator.leave_one_out_novelty(X, y, shared_encoding=True)
@@ -304,13 +304,13 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return self._take_over(estimator, unknown, threshold, common)
 
     def _take_over(self, estimator: Any, unknown: int | str, threshold: Array, common: float) -> Self:
-        """Hold what was fitted, all at once."""
+        """Set the fitted state atomically."""
         of_label = dict(zip(estimator.classes_.tolist(), threshold.tolist(), strict=True))
         self.__dict__.update(estimator_=estimator, unknown_=unknown, common_threshold_=common, _threshold_of=of_label)
         return self
 
     def _label_of_unknown(self, classes: Array) -> int | str:
-        """Return the label of rejected rows, which must be of the kind of the others and not among them."""
+        """Return the label of rejected rows, of the type of the others and different from them."""
         is_text = classes.dtype.kind in "OUST"
         unknown = self.unknown
         if unknown == "auto":
@@ -325,7 +325,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return unknown
 
     def _require_other_labels(self, labels: Array) -> None:
-        """Refuse labels that are, or that no type holds together with, the label of rejected rows."""
+        """Raise an error for labels that conflict with the label of rejected rows."""
         unknown = np.array([self.unknown_])
         if self.unknown_ in np.unique(labels).tolist():
             msg = (
@@ -336,13 +336,13 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         unite(unite(self.classes_, labels), unknown)
 
     def _drop_thresholds(self) -> None:
-        """Forget the thresholds of classes that are no longer known."""
+        """Drop the thresholds of removed classes."""
         known = set(self.classes_.tolist())
         self._threshold_of = {label: value for label, value in self._threshold_of.items() if label in known}
 
 
 def _other_number(classes: Array) -> int:
-    """Return a whole number that is no class and that some type holds together with them: -1 or below, if it can be."""
+    """Return an integer that is not a class and fits their type, -1 or less if possible."""
     known = set(classes.tolist())
     numbers = chain([min(-1, int(classes.min()) - 1), int(classes.max()) + 1], filterfalse(known.__contains__, count()))
     for number in numbers:

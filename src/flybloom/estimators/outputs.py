@@ -1,4 +1,4 @@
-"""Estimators over pairs whose right-hand side has a column for each output: learning, once for numbers and labels."""
+"""Base class of ridge estimators with one column of targets per output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flybloom.estimators.solved import SolvedEstimator
 
 
 class OutputsEstimator(MultiOutputMixin, SolvedEstimator):  # type: ignore[misc]
-    """An estimator of one or many outputs, whose counts have sums of targets by component."""
+    """Estimator of one or more outputs from pair counts and sums of targets."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit from scratch.
@@ -46,7 +46,7 @@ class OutputsEstimator(MultiOutputMixin, SolvedEstimator):  # type: ignore[misc]
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their targets, as many as those before have.
+            Their targets, with the same number of outputs as before.
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight 3 counts as three copies. For fractions, see `weight_unit`.
 
@@ -95,7 +95,7 @@ class OutputsEstimator(MultiOutputMixin, SolvedEstimator):  # type: ignore[misc]
         return float(self._handed_out("weight_unit_").unit.weight)
 
     def _frozen_outputs(self, counts: Any) -> FrozenOutputs:
-        """Return the weights of all components, and what their sums stand for."""
+        """Return weights, intercepts and the transformation of scores as a frozen read-out."""
         ridge = self._solution(counts)
         return FrozenOutputs(ridge.weights, ridge.read_out().intercept, ridge.unit, counts.grid)
 
@@ -112,11 +112,11 @@ def output_scores(rows: Features, hasher: Hasher, read_out: LinearReadout, n_job
 
 
 def targets_of(rows: Features, hasher: Hasher, grid: Any, scores: Array) -> Array:
-    """Return the targets that scores of rows, of shape (..., n_samples, n_outputs), stand for."""
+    """Return the targets for scores of shape (..., n_samples, n_outputs)."""
     offsets = grid.offsets(lambda some: hasher.encoder.columns_apart(rows[some]), rows.shape[0])
     return np.asarray(grid.targets(scores, offsets))
 
 
 def as_given(targets: Array) -> Array:
-    """Return one dimension where there is one output."""
+    """Drop the last dimension for a single output."""
     return targets[:, 0] if targets.shape[1] == 1 else targets

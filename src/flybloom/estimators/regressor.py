@@ -1,4 +1,4 @@
-"""Ridge regression of numbers on pairs of winners: constant memory, exact in any order, as exact to forget."""
+"""Ridge regression of numbers from pair counts."""
 
 from __future__ import annotations
 
@@ -21,44 +21,45 @@ from flybloom.estimators.outputs import OutputsEstimator, as_given, output_score
 
 
 class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
-    """Regressor that counts pairs of winners, adds up targets, and reads them out by ridge regression.
+    """Ridge regression on hashes from pair counts and sums of targets.
 
-    The regressor that belongs to `FlyRidgeClassifier`. Each row is hashed (see `FlyHash`). Counted is how often two
-    components won together; for each component, the targets of the rows in which it won are added up. Targets are
-    whole numbers of steps, about a millionth of their spread, so all sums are exact. From these follow the weights that
-    ridge regression would give on the hashes of all rows, without seeing a row again.
+    The regression counterpart of `FlyRidgeClassifier`. Each row is hashed (see `FlyHash`). It counts how often two
+    components won together and, for each component, sums the targets of the rows in which it won. Targets are rounded
+    to about a millionth of their spread, so all sums are exact. The weights of ridge regression on the hashes of all
+    rows follow from these sums.
 
-    So learning block by block takes constant memory; in any order, on any number of threads, it gives the same model,
-    bit for bit. Models can be merged, and rows forgotten, just as exactly.
+    Memory is constant, and any order of rows, blocks and threads gives the same model, bit for bit. Models can be
+    merged and rows forgotten exactly. Use it for tables that are updated; trees are better if targets follow from exact
+    values of single columns.
 
     Parameters
     ----------
     n_components : int, float or "auto", default="auto"
-        How many components there are; see `FlyRidgeClassifier`.
+        Number of components; see `FlyRidgeClassifier`.
 
     n_connections : int, float or "auto", default="auto"
-        How many features each component sums; see `FlyRidgeClassifier`.
+        Number of features that each component sums; see `FlyRidgeClassifier`.
 
     n_winners : int, float or "auto", default="auto"
-        How many components win in each row; see `FlyRidgeClassifier`.
+        Number of winning components per row; see `FlyRidgeClassifier`.
 
     alpha : float or "gcv", default="gcv"
-        How strongly weights are shrunk, as a multiple of the mean eigenvalue of the pairs. "gcv" chooses it by
-        generalised cross-validation, which follows from the counts alone. It may be changed after fit.
+        Ridge penalty, as a multiple of the mean eigenvalue of the pair counts. "gcv" chooses it by generalised
+        cross-validation from the counts. It may be changed after fit.
 
     signed : bool, default=True
         Whether connections have random signs.
 
     encoding : str, Encoding or Encoder, default="auto"
-        What the hash sees of the columns; see `FlyRidgeClassifier`. Where labels have a part in it, ranges of the
-        targets that hold an eighth of the rows each take their place.
+        How columns are transformed before hashing; see `FlyRidgeClassifier`. Octiles of the targets are used in place
+        of labels.
 
     weight_unit : float or "auto", default="auto"
         The `sample_weight` that counts as one row; see `FlyRidgeClassifier`.
 
     target_scale : float or "auto", default="auto"
-        How far targets are spread: they are rounded to about a millionth of it. If "auto", that follows from a sample
-        of the first rows. Models that learned apart add up if they have the same one.
+        Spread of the targets, which are rounded to about a millionth of it. If "auto", it is estimated from a sample of
+        the first rows. Models can be added if they have the same scale.
 
     random_state : int, RandomState instance or None, default=0
         Seed of the connections. Models with the same seed can be added, and are the same on every machine. None draws a
@@ -70,22 +71,22 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
     Attributes
     ----------
     coef_ : ndarray of shape (n_components_,) or (n_outputs, n_components_)
-        Weights of the components; derived.
+        Weights of the components.
 
     intercept_ : float or ndarray of shape (n_outputs,)
-        Intercepts; derived.
+        Intercepts.
 
     pair_counts_ : ndarray of shape (n_components_ * (n_components_ + 1) / 2,)
-        How often two components won together: of u and v <= u at ``u (u + 1) / 2 + v``.
+        How often two components won together; the pair u and v <= u is at ``u (u + 1) / 2 + v``.
 
     target_steps_ : ndarray of shape (n_outputs,)
-        What targets are rounded to: powers of two.
+        Steps to which targets are rounded, powers of two.
 
     alpha_ : float
-        The penalty, as a multiple of the mean eigenvalue; derived.
+        The penalty in use, as a multiple of the mean eigenvalue.
 
     gcv_ : ndarray of shape (n_tried, 2)
-        Penalties that were tried, ascending, and their generalised cross-validation; derived.
+        Candidate penalties, ascending, and their generalised cross-validation.
 
     n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
         As for `FlyHash`.
@@ -148,7 +149,7 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
 
     def predict(self, X: Any) -> Array:
-        """Return the targets that are expected of rows.
+        """Predict the targets of rows.
 
         Parameters
         ----------
@@ -158,7 +159,7 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            One dimension where there is one output.
+            The targets; one-dimensional for a single output.
         """
         with self._scoring(X) as (rows, learned):
             counts: Any = learned.counts
@@ -166,10 +167,10 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
             return as_given(targets_of(rows, learned.hasher, counts.grid, scores))
 
     def leave_one_out_predict(self, X: Any, y: Any) -> Array:
-        """Return the predictions for learned rows, each left out of the model.
+        """Return leave-one-out predictions of learned rows.
 
-        Those of a model fitted to the other rows with the same penalty and encoding, to 1e-9 of the spread of the
-        targets for an alpha from 1e-5 on, without fitting one for each.
+        They equal those of a model fitted to the other rows with the same penalty and encoding, to 1e-9 of the spread
+        of the targets for an alpha of at least 1e-5.
 
         Parameters
         ----------
@@ -198,25 +199,25 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
             return as_given(targets_of(found.rows, learned.hasher, learned.counts.grid, found.own()))
 
     def freeze(self) -> FrozenRegressor:
-        """Return a small regressor that only predicts, and predicts the same.
+        """Return a small regressor with the same predictions that cannot learn.
 
         Returns
         -------
         FrozenRegressor
-            How to hash, and the weights. Its file is 20 to 100 times smaller than that of the counts.
+            Hasher and weights. Its file is 20 to 100 times smaller.
         """
         self._require_hasher()
         with self._reading_learned() as learned:
             return FrozenRegressor(self.n_jobs).with_readout(learned.hasher, self._frozen_outputs(learned.counts))
 
     def _truth(self, learned: Model, rows: Features, y: Any) -> Array:
-        """Return the targets of learned rows, as the right-hand side has them."""
+        """Return the targets of learned rows in steps."""
         targets, encoder = check_targets(y, rows.shape[0]), learned.hasher.encoder
         return np.asarray(learned.counts.labels_of(targets, lambda some: encoder.columns_apart(rows[some])) / STEPS)
 
     @property
     def _counts_settings(self) -> dict[str, Any]:  # type: ignore[override]
-        """What the sums are made with besides their sizes."""
+        """Further settings of the counts."""
         return {"scale": None if self.target_scale == "auto" else float(self.target_scale)}
 
     @property
@@ -228,11 +229,11 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
 
     @property
     def intercept_(self) -> Any:
-        """Intercepts: a number, or one for each output."""
+        """Intercept of each output."""
         intercept = self._handed_out("intercept_").grid.targets(self._current().intercept)
         return float(intercept[0]) if len(intercept) == 1 else intercept
 
     @property
     def target_steps_(self) -> Array:
-        """What targets are rounded to: powers of two."""
+        """Steps to which targets are rounded, powers of two."""
         return read_only(np.array(self._handed_out("target_steps_").grid.scales) / STEPS)

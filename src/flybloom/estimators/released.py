@@ -1,4 +1,4 @@
-"""A model with noise in its counts, safe to publish: it predicts, and adds up with others."""
+"""A differentially private classifier with noisy counts."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ MAX_DECAY = 0.4
 
 
 class ReleasedClassifier(FilterScores, FixedClassifier):
-    """What `FlyBloomClassifier.release` returns: counts with noise, which tell hardly anything of any row.
+    """Differentially private classifier returned by `FlyBloomClassifier.release`.
 
-    Whatever is done with it is private as well, because it has not seen the rows: scoring, sums, any `decay`. It has no
-    exact counts, so it cannot learn or forget. Releases of disjoint rows add up, as counts do.
+    Its counts are noisy, so everything computed from it is private as well. It cannot learn or forget. Releases of
+    disjoint rows can be added.
 
     Parameters
     ----------
     decay : float or "auto", default="auto"
-        c in the paper, see `FlyBloomClassifier`. "auto" is ``2 / (mean + 2 * deviation)`` and at most 0.4, for the mean
-        count and the deviation of the noise: noise asks for a slow decay (docs/privacy.md).
+        Decay of the filter, c in the paper. "auto" is ``2 / (mean + 2 * deviation)``, at most 0.4, for the mean count
+        and the standard deviation of the noise; see docs/privacy.md.
 
     class_weight : "balanced", dict or None, default=None
-        How many rows each row of a class counts as, see `FlyBloomClassifier`. "balanced" goes by the noisy counts.
+        Weights of the classes in prediction, see `FlyBloomClassifier`. "balanced" uses the noisy counts.
 
     temperature : float, default=0.1
         Temperature of the softmax in `predict_proba`.
@@ -54,19 +54,19 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         The labels, sorted.
 
     counts_ : ndarray of shape (n_classes, n_components_)
-        The counts with noise; some may be negative, and count as 0 when scoring.
+        The noisy counts; negative ones are 0 in predictions.
 
     class_count_ : ndarray of shape (n_classes,)
-        About how many rows each class had, from the noisy counts.
+        Estimated number of rows of each class, from the noisy counts.
 
     releases_ : list of dict
-        What each release cost that was added up: mechanism, epsilon, delta and more.
+        Mechanism, epsilon, delta and more of each release in the sum.
 
     epsilon_, delta_ : float
-        The largest of these: what it cost any row, as long as no person has rows in two of them.
+        The largest epsilon and delta: the guarantee for each person if nobody has rows in two releases.
 
     decay_ : float
-        The decay that is used.
+        The decay in use.
 
     n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
         As for `FlyHash`.
@@ -79,7 +79,7 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
 
     See Also
     --------
-    FlyBloomClassifier : The classifier that it comes from.
+    FlyBloomClassifier : The classifier that can be released.
 
     Examples
     --------
@@ -115,12 +115,12 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         self.n_jobs = n_jobs
 
     def merge(self, other: ReleasedClassifier) -> Self:
-        """Add a release of other rows; ``a + b`` does the same and leaves both as they were.
+        """Add a release of other rows; ``a + b`` does the same without changing either.
 
         Parameters
         ----------
         other : ReleasedClassifier
-            A release of a model that hashes alike. No person may have rows in both: then the epsilons would add up.
+            A release of a model with the same hash. Nobody may have rows in both, or the epsilons add up.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
         return copy(self) if isinstance(other, int) and other == 0 else NotImplemented
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Refuse to learn or to forget.
+        """Raise an error: a release cannot learn or forget.
 
         Parameters
         ----------
@@ -176,18 +176,18 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
     partial_fit = forget = fit
 
     def with_counts(self, hasher: Hasher, classes: Array, table: Array, spent: tuple[Spent, ...]) -> Self:
-        """Predict with noisy counts, and return the classifier itself.
+        """Set the noisy counts, and return the classifier.
 
         Parameters
         ----------
         hasher : Hasher
-            How rows are hashed.
+            The hasher.
         classes : ndarray of shape (n_classes,)
             The labels, sorted.
         table : ndarray of shape (n_components, n_classes), int64
-            The counts with noise.
+            The noisy counts.
         spent : tuple of Spent
-            What each release cost.
+            The cost of each release.
 
         Returns
         -------
@@ -200,19 +200,19 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
 
     @property
     def counts_(self) -> Array:
-        """The counts with noise, a row for each class."""
+        """The noisy counts, one row per class."""
         self._of_hasher("counts_")
         return read_only(self._table.T)
 
     @property
     def class_count_(self) -> Array:
-        """About how many rows each class had: every row has as many winners."""
+        """Estimated number of rows of each class, from the noisy counts."""
         n_winners = self._of_hasher("class_count_").n_winners
         return np.asarray(np.maximum(0, np.rint(self._table.sum(axis=0) / n_winners)), np.int64)
 
     @property
     def releases_(self) -> list[dict[str, Any]]:
-        """What each release cost."""
+        """The cost of each release."""
         self._of_hasher("releases_")
         return [spent.to_json() for spent in self._spent]
 
@@ -230,7 +230,7 @@ class ReleasedClassifier(FilterScores, FixedClassifier):
 
     @property
     def decay_(self) -> float:
-        """The decay that is used."""
+        """The decay in use."""
         self._of_hasher("decay_")
         if not isinstance(self.decay, str):
             return float(self.decay)

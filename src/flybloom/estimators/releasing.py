@@ -1,4 +1,4 @@
-"""Private releases of counts by class, and the account of them that a model keeps."""
+"""Differentially private releases and their ledger."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ KEPT = "released"
 
 
 class Releasing:
-    """What a classifier of counts by class can publish without telling of any row.
+    """Mixin for differentially private releases of counts by class.
 
-    What was released is kept with the model, and in its file.
+    The ledger of releases is part of the model and of its file.
     """
 
     _old_attributes: ClassVar[Renamed] = {
@@ -51,46 +51,44 @@ class Releasing:
         limit: tuple[float, float] | None = None,
         random_state: Any = None,
     ) -> ReleasedClassifier:
-        """Return a model with noise in its counts that is safe to publish: differentially private.
+        """Return a differentially private model with noisy counts, which may be published.
 
-        The guarantee is about rows that are added or left out: whoever sees the release can hardly tell whether a
-        person's rows were learned or not. It covers the counts. Labels and encoding come from rows as well, so they
-        must be known beforehand, or you must state that they are no secret; see docs/privacy.md. A temperature that
-        was calibrated stays behind: the release has 0.1. Models inside a window are refused, because a row that comes
-        changes the rows that stay.
+        Neighbouring data sets differ by the rows of one person. The guarantee covers the counts. Labels and encoding
+        must be known beforehand or declared `public`; see docs/privacy.md. The temperature of the release is 0.1.
+        Models of windows are refused, because a new row changes which rows stay.
 
         Parameters
         ----------
         epsilon : float
-            How much may leak: the odds of anything change by a factor of at most ``exp(epsilon)``.
+            Privacy loss: probabilities change by a factor of at most ``exp(epsilon)``.
         delta : float, default=0
-            But for a part of this size; far less than one over the number of rows.
+            Probability with which the bound may fail; use much less than one over the number of rows.
         mechanism : {"auto", "laplace", "gaussian", "top"}, default="auto"
-            Which noise. "laplace" without a delta and "gaussian" with one add it to all counts; "top" tells `n_kept`
-            of the largest counts, and sets the others to 0. "auto" chooses one of the first two.
+            The mechanism. "laplace" (without delta) and "gaussian" (with delta) add noise to all counts; "top"
+            publishes the `n_kept` largest counts and sets the others to 0. "auto" chooses one of the first two.
         n_kept : int or None, default=None
-            How many counts "top" keeps.
+            Number of counts that "top" publishes.
         classes : array-like or None, default=None
-            The labels, as they were known beforehand. They may include some that have no rows.
+            The labels known beforehand, possibly including some without rows.
         public : sequence of {"classes", "encoding"}, default=()
-            What you state to be no secret although it came from the rows.
+            What may be published although it depends on the rows.
         max_rows : int, default=1
-            How many rows, weights included, one person may have.
+            Maximum number of rows of one person, weights included.
         limit : tuple of (epsilon, delta) or None, default=None
-            What all releases of this model may cost together. It is kept, and can only be lowered.
+            Limit for all releases of this model together. It is stored and can only be lowered.
         random_state : int, Generator or None, default=None
-            None draws from the randomness of the operating system. A seed makes the noise repeatable, and is for
-            tests and measurements: who knows it can take the noise away.
+            None uses the randomness of the operating system. A seed makes the noise reproducible and removable; use it
+            for tests only.
 
         Returns
         -------
         ReleasedClassifier
-            It predicts, and adds up with releases of other rows; it neither learns nor forgets.
+            A model that predicts and can be added to releases of other rows.
 
         Raises
         ------
         PrivacyError
-            If it would not be private as asked for, or go beyond the limit. Nothing was spent then.
+            If the release would not be private or would exceed the limit. Nothing is spent then.
 
         Examples
         --------
@@ -122,9 +120,9 @@ class Releasing:
 
     @staticmethod
     def _never_released(learned: Model) -> Model:
-        """Return what was learned with an account that allows no release; sums and files keep it.
+        """Return the state with a ledger that refuses releases, also in sums and files.
 
-        For counts that a row changes by more than its own winners, as those of a window do.
+        For counts that a row changes by more than its own winners, as in windows.
 
         Parameters
         ----------
@@ -140,7 +138,7 @@ class Releasing:
         return learned._replace(tuned={**learned.tuned, KEPT: ledger.to_json()})
 
     def _check_tuned(self, tuned: Any) -> None:
-        """Refuse anything but a ledger."""
+        """Raise an error unless the state is a ledger or empty."""
         if not (isinstance(tuned, dict) and set(tuned) <= {KEPT}):
             msg = "it was tuned to what no such model is tuned to"
             raise ValueError(msg)
@@ -153,7 +151,7 @@ class Releasing:
         return {**mine.tuned, KEPT: ledger.to_json()} if ledger.releases or ledger.limit else mine.tuned
 
     def _require_public_encoding(self, learned: Model, public: Sequence[str]) -> None:
-        """Refuse to tell of an encoding that was fitted to the rows."""
+        """Raise an error if the encoding was fitted to the rows."""
         is_fixed = isinstance(self.encoding, Encoder) or all(
             isinstance(step, BiasColumns) for step in learned.hasher.encoder.steps
         )
@@ -168,7 +166,7 @@ class Releasing:
 
 
 def ledger_of(learned: Model) -> Ledger:
-    """Return what was released so far."""
+    """Return the ledger of releases."""
     return Ledger.from_json(learned.tuned[KEPT]) if KEPT in learned.tuned else Ledger()
 
 
@@ -180,12 +178,12 @@ def privacy_spent(model: Releasing, delta: float = 0.0) -> float:
     model : FlyBloomClassifier
         The model.
     delta : float, default=0
-        The delta of all together.
+        The total delta.
 
     Returns
     -------
     float
-        0 before the first release; infinite where no epsilon goes with this delta.
+        0 before the first release; infinite if there is none for this delta.
 
     Examples
     --------
@@ -202,7 +200,7 @@ def privacy_spent(model: Releasing, delta: float = 0.0) -> float:
 
 
 def _known_classes(classes: Any, learned: Array, public: Sequence[str]) -> Array:
-    """Return the labels to be told, sorted: those known beforehand, or those learned if they are no secret."""
+    """Return the labels to publish, sorted: those known beforehand, or those learned if declared public."""
     if classes is None:
         if "classes" in public:
             return learned
@@ -225,7 +223,7 @@ def _known_classes(classes: Any, learned: Array, public: Sequence[str]) -> Array
 
 
 def _checked_rows(max_rows: Any) -> int:
-    """Return how many rows a person may have."""
+    """Return the validated number of rows per person."""
     if isinstance(max_rows, bool) or not isinstance(max_rows, int | np.integer) or max_rows < 1:
         msg = f"The 'max_rows' parameter of release must be a whole number from 1 on. Got {max_rows!r} instead."
         raise PrivacyError(msg)
@@ -233,7 +231,7 @@ def _checked_rows(max_rows: Any) -> int:
 
 
 def _check_public(public: Sequence[str]) -> None:
-    """Refuse to state anything else to be no secret."""
+    """Raise an error for anything else declared public."""
     if isinstance(public, str) or any(word not in FITTED_TO_DATA for word in public):
         msg = f"The 'public' parameter of release must be a list of {FITTED_TO_DATA}. Got {public!r} instead."
         raise PrivacyError(msg)

@@ -1,4 +1,4 @@
-"""Ridge regression on pairs of winners: as accurate as a trained network, as exact as a count."""
+"""Ridge classification from pair counts."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ CALIBRATION_WORK = 2**22  # rows times components, up to which there are the mos
 
 
 class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClassifier[PairsByClass]):
-    """Classifier that counts pairs of winners, and reads them out by ridge regression.
+    """Ridge classifier on hashes, computed from counts of pairs of winners.
 
-    Each row is hashed (see `FlyHash`). Counted are how often each component won in each class, as by
-    `FlyBloomClassifier`, and how often two components won together. From these whole numbers follow the weights that
-    ridge regression would give on the hashes of all rows, and the strength of its penalty, without seeing a row again.
+    Each row is hashed (see `FlyHash`). It counts how often each component won in each class, as `FlyBloomClassifier`
+    does, and how often two components won together. The weights of ridge regression on the hashes of all rows, and its
+    penalty, follow from these counts. Use it for tables and images; it is usually more accurate than
+    `FlyBloomClassifier`.
 
-    The counts are all that is learned. So learning block by block, in any order, on any number of threads gives the
-    same counts, bit for bit; models can be merged, and rows forgotten, just as exactly. The weights are solved from the
-    counts when first needed after a change, in float64: equal counts give equal weights on one machine, and weights
-    that agree to about ten digits on different ones.
+    Counts are the only learned state, so any order of rows, blocks and threads gives the same counts, bit for bit;
+    models can be merged and rows forgotten exactly. Weights are solved in float64 when first needed after a change:
+    equal counts give equal weights on one machine, and weights that agree to about ten digits on different ones.
 
     Parameters
     ----------
     n_components : int, float or "auto", default="auto"
-        How many components there are. Pairs take ``2 * n_components**2`` bytes.
+        Number of components. Pair counts take ``2 * n_components**2`` bytes.
 
         - If int, exactly that many.
         - If float, that multiple of the number of features.
@@ -62,24 +62,22 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
 
         - If int, exactly that many.
         - If float, that share of the features, at least one.
-        - If "auto", half of the columns that are hashed, at most 16; at most 64 where there are more than 100, and 24
-          of windows.
+        - If "auto", half of the hashed columns, at most 16; at most 64 for more than 100 columns, and 24 for windows.
 
     n_winners : int, float or "auto", default="auto"
         Number of winning components per row.
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
-        - If "auto", an eighth of the components; where they see no windows, at most 256, and of more than 4096 a
-          sixteenth.
+        - If "auto", an eighth of the components; without windows at most 256, or a sixteenth of more than 4096.
 
     alpha : float or "gcv", default="gcv"
-        How strongly weights are shrunk, as a multiple of the mean eigenvalue of the pairs. "gcv" chooses it by
-        generalised cross-validation, which follows from the counts alone. It may be changed after fit.
+        Ridge penalty, as a multiple of the mean eigenvalue of the pair counts. "gcv" chooses it by generalised
+        cross-validation from the counts. It may be changed after fit.
 
     class_weight : "balanced", dict or None, default=None
-        How much each class counts when scoring; a shift of the scores by the logarithm of the weights, so that it may
-        be changed after fit. "balanced" takes away what the sizes of the classes add.
+        Weights of the classes in prediction: scores are shifted by the logarithm of the weights. "balanced" compensates
+        for the sizes of the classes. It may be changed after fit.
 
     signed : bool, default=True
         Whether connections have random signs.
@@ -87,12 +85,10 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
     encoding : str, Encoding or Encoder, default="auto"
         How columns are transformed before hashing; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised and clipped at 2.5 deviations, and of up to 100 missing values are filled
-          from the others. Up to 30 become 5 soft bins each (up to 5 columns 7) beside themselves, unless neighbours in
-          a sample are better off without; of more, those that tell something of the labels, if these are so few. All
-          are weighed by their relevance to the labels. Rows that are images, which is told from the rows, are seen
-          through windows, up to 512 pixels as their 50 leading principal components. Sparse rows are taken as they
-          are, but for the weights.
+        - If "auto", columns are standardised, clipped at 2.5 standard deviations, imputed (up to 100 columns) and
+          weighted by relevance to the labels. Up to 30 columns, or up to 30 informative ones of more, also become 5
+          soft bins each, unless a k-NN check finds that bins do harm. Images are detected: components see windows of
+          those with more than 512 pixels, others become 50 principal components. Sparse rows are only weighted.
         - If "none", no transformation: integers are summed as integers.
         - Otherwise steps such as "standard", "bins", "relevance" and "rotation", joined by "+".
         - If an `Encoding`, its steps. If a fitted encoder, that encoder.
@@ -125,23 +121,22 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         How often each component won among the rows of each class.
 
     pair_counts_ : ndarray of shape (n_components_ * (n_components_ + 1) / 2,)
-        How often two components won together: of u and v <= u at ``u (u + 1) / 2 + v``.
+        How often two components won together; the pair u and v <= u is at ``u (u + 1) / 2 + v``.
 
     coef_ : ndarray of shape (n_classes, n_components_)
-        Weights of the components; derived.
+        Weights of the components.
 
     intercept_ : ndarray of shape (n_classes,)
-        Intercepts; derived.
+        Intercepts.
 
     alpha_ : float
-        The penalty, as a multiple of the mean eigenvalue; derived.
+        The penalty in use, as a multiple of the mean eigenvalue.
 
     gcv_ : ndarray of shape (n_tried, 2)
-        Penalties that were tried, ascending, and their generalised cross-validation; derived.
+        Candidate penalties, ascending, and their generalised cross-validation.
 
     temperature_ : float
-        What scores are divided by before the softmax of `predict_proba`: that of least log-loss on rows of `fit` left
-        out.
+        What scores are divided by before the softmax of `predict_proba`: calibrated by leave-one-out.
 
     n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
         As for `FlyHash`.
@@ -154,7 +149,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
 
     See Also
     --------
-    FlyBloomClassifier : One count for each winner and class: smaller, novelty included, better for very many classes.
+    FlyBloomClassifier : Counts of winners by class: smaller, and better for many classes.
 
     Examples
     --------
@@ -208,12 +203,11 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         self.n_jobs = n_jobs
 
     def leave_one_out_decision(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:
-        """Return the scores of learned rows, each left out of the model.
+        """Return leave-one-out scores of learned rows.
 
-        Those of a model fitted to the other rows with the same penalty, to 1e-9 for an alpha from 1e-5 on, without
-        fitting one for each: the equations are solved once more, in double precision. The encoding stays that of all
-        rows. So where it weighs columns by their relevance to labels, a row would be judged by weights that its own
-        label has a part in; that is refused, unless you say that it does not matter.
+        They equal those of a model fitted to the other rows with the same penalty, to 1e-9 for an alpha of at least
+        1e-5. The encoding remains that of all rows. If it uses labels, the label of a row would leak into its own
+        score; this is refused unless `shared_encoding` is true.
 
         Parameters
         ----------
@@ -245,10 +239,9 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
             return rows.own()
 
     def novelty(self, X: Any) -> Array:
-        """Return how novel each row is to each class: 1 less its score, which shrinks by the leverage of the row.
+        """Return the novelty of each row to each class: one minus its score, shrunk by its leverage.
 
-        A row that known rows do not explain is novel to all classes, whatever its scores are. The equations are solved
-        once more for it, in double precision.
+        A row with high leverage is novel to all classes, whatever its scores are.
 
         Parameters
         ----------
@@ -295,7 +288,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         return indicator(known_codes(check_labels(y, n_rows), counts.classes), counts.classes.size)
 
     def calibrate(self, X: Any, y: Any) -> Self:
-        """Set the temperature of `predict_proba` from rows that were not learned.
+        """Set the temperature of `predict_proba` from held-out rows.
 
         Parameters
         ----------
@@ -320,8 +313,8 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
     def explain(self, X: Any, labels: Any = None) -> Array:
         """Return the share of each feature in the score of each row for a class.
 
-        A score is a sum over winners. Each winner's part goes to the features that lifted its sum, in proportion to how
-        much they did.
+        A score is a sum over winners. The part of each winner is divided among the features that increased its sum, in
+        proportion.
 
         Parameters
         ----------
@@ -333,7 +326,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            Rows add up to the score for the class less its intercept, up to rounding.
+            Rows add up to the score for the class minus its intercept, up to rounding.
         """
         with self._scoring(X) as (rows, learned):
             counts: Any = learned.counts
@@ -355,11 +348,10 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         return result
 
     def class_similarity(self) -> Array:
-        """Return how similar the classes are to the weights, from the counts alone.
+        """Return the similarity of each pair of classes, from the counts alone.
 
-        Rows of class i have on average a score for class j. Over the share of j among all rows, that is the same with i
-        and j exchanged, and an inner product of the two classes. Returned is its cosine: 0 where the weights tell two
-        classes apart, 1 where they do not tell them apart at all.
+        The mean score of the rows of class i for class j, divided by the share of j, is an inner product of the two
+        classes. This returns its cosine: 0 if the weights separate two classes, 1 if they do not separate them at all.
 
         Returns
         -------
@@ -380,12 +372,12 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
             return self._solution(counts).class_similarity(counts)
 
     def freeze(self) -> FrozenClassifier:
-        """Return a small classifier that only predicts, and predicts the same; `class_weight` is fixed by it.
+        """Return a small classifier with the same predictions that cannot learn; `class_weight` is then fixed.
 
         Returns
         -------
         FrozenClassifier
-            How to hash, and the weights. Its file is 20 to 100 times smaller than that of the counts.
+            Hasher and weights. Its file is 20 to 100 times smaller.
         """
         self._require_hasher()
         with self._reading_learned() as learned:
@@ -411,7 +403,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         return self._temperature_of(learned)
 
     def _temperature_of(self, learned: Model) -> float:
-        """Return what scores are divided by: given, or calibrated with the rows of the sketch."""
+        """Return the temperature: given, or calibrated with the sketch."""
         return float({**self._calibration(learned), **learned.tuned}["temperature"])
 
     def _calibration_key(self) -> Any:
@@ -430,7 +422,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         return Reading(rows, learned.hasher, counts.classes, read_out, lambda: self._temperature_of(learned))
 
     def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
-        """Return the temperature of least log-loss, of rows of the sketch that are left out one by one.
+        """Return the temperature that minimises the leave-one-out log-loss of the sketch.
 
         Parameters
         ----------
@@ -457,14 +449,14 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         return {"temperature": fitted_temperature(-scores, codes, sketch.weights[:n])}
 
     def _check_tuned(self, tuned: Any) -> None:
-        """Refuse anything but a temperature."""
+        """Raise an error unless the state is a temperature or empty."""
         value = kept_value(tuned, "temperature", USUAL_TEMPERATURE)
         if type(value) is not float or not 0 < value < np.inf:
             msg = "its temperature is not a number above 0"
             raise ValueError(msg)
 
     def _shift(self, learned: Model) -> Array:
-        """Return what class weights add to the scores: the logarithm of the weights, in units of the temperature."""
+        """Return the shift of the scores by class weights: their logarithm in units of the temperature."""
         counts: Any = learned.counts
         weights = class_weights(self.class_weight, counts.classes, counts.class_count)
         if weights is None:

@@ -1,4 +1,4 @@
-"""What follows from a linear read-out: labels, scores and probabilities, and of filters the novelty."""
+"""Mixins with predictions from linear read-outs: labels, scores, probabilities and novelty."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flybloom.core.readout.linear import LinearReadout
 
 
 class Reading(NamedTuple):
-    """Rows on their way to answers, with all that these depend on."""
+    """Validated rows with a read-out."""
 
     rows: Features  # checked
     hasher: Hasher
@@ -24,7 +24,7 @@ class Reading(NamedTuple):
     divisor: int = 1  # what sums are divided by to be scores: filters have means over winners
 
     def scores(self, n_jobs: int | None) -> Array:
-        """Return how much each row belongs to each class; larger is better."""
+        """Return the score of each row for each class."""
         result = np.empty((self.rows.shape[0], self.classes.size))
 
         def score(block: slice, winners: Winners) -> None:
@@ -36,7 +36,7 @@ class Reading(NamedTuple):
         return result
 
     def labels(self, n_jobs: int | None) -> Array:
-        """Return the class of the largest score of each row."""
+        """Return the class with the largest score."""
         codes = np.empty(self.rows.shape[0], np.int64)
 
         def decide(block: slice, winners: Winners) -> None:
@@ -57,10 +57,10 @@ class LinearScores:
         raise NotImplementedError
 
     def predict(self, X: Any) -> Array:
-        """Return the class of the largest score for each row; of filters, to which the row is least novel.
+        """Predict the class with the largest score; with filters, the least novel class.
 
-        Classes that tie are chosen between by a hash of the seed and the row's winners: as if at random, but always the
-        same for the same row.
+        Ties are broken by a hash of the seed and the winners: pseudo-randomly, but always in the same way for the same
+        row.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class LinearScores:
             return self._reading(rows, learned).labels(self.n_jobs)
 
     def decision_scores(self, X: Any) -> Array:
-        """Return how much each row belongs to each class, also of two; larger is better.
+        """Return the score of each row for each class, also for two classes.
 
         Parameters
         ----------
@@ -86,13 +86,13 @@ class LinearScores:
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Sums over the winners, or of a model with filters minus the novelty; columns as in ``classes_``.
+            Sums over the winners, or with filters the negative novelty; columns as in ``classes_``.
         """
         with self._scoring(X) as (rows, learned):
             return self._reading(rows, learned).scores(self.n_jobs)
 
     def decision_function(self, X: Any) -> Array:
-        """Return how much each row belongs to each class; larger is better.
+        """Return the score of each row for each class.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class LinearScores:
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores  # noqa: PLR2004
 
     def predict_proba(self, X: Any) -> Array:
-        """Return a probability for each class: the softmax of the scores over the temperature.
+        """Return probabilities: the softmax of the scores divided by the temperature.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ class FilterScores(LinearScores):
     """The same for a classifier that has filters."""
 
     def novelty(self, X: Any) -> Novelty:
-        """Return how novel each row is to each class, f_i(x) in the paper.
+        """Return the novelty of each row to each class, f_i(x) in the paper.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class FilterScores(LinearScores):
 
 
 def probabilities(scores: Array, temperature: float) -> Array:
-    """Return the softmax of scores over a temperature, with the class of the largest score on top."""
+    """Return the softmax of scores, in which the class with the largest score has the largest probability."""
     probability = np.asarray(softmax(scores / temperature, axis=1))
     best = scores.argmax(axis=1)
     tied = np.flatnonzero(probability.argmax(axis=1) != best)  # scores nearer than a probability can show

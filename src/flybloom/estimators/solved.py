@@ -1,4 +1,4 @@
-"""Ridge regression over counts of pairs: solved when first needed after a change, once for all threads."""
+"""Base class of ridge estimators, whose weights are solved when first needed after a change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from flybloom.estimators.counting import CountingEstimator
 
 
 class LearnedRows(NamedTuple):
-    """Model rows on their way to answers about what they change."""
+    """Learned rows with a leave-one-out solver."""
 
     rows: Features
     learned: Model
@@ -32,16 +32,16 @@ class LearnedRows(NamedTuple):
     truth: Array
 
     def own(self) -> Array:
-        """Return the scores of the rows, each left out of the model."""
+        """Return leave-one-out scores."""
         return self.left_out.own(self.winners, self.truth)
 
     def own_novelty(self) -> Array:
-        """Return how novel the rows are to each class, each left out of the model."""
+        """Return the leave-one-out novelty to each class."""
         return self.left_out.own_novelty(self.winners, self.truth)
 
 
 class SolvedEstimator(CountingEstimator):
-    """An estimator over counts of pairs whose answers are weights that are solved for."""
+    """Estimator from pair counts whose weights solve linear equations."""
 
     _old_attributes: ClassVar[Renamed] = {
         "estimate_memory": (
@@ -78,17 +78,17 @@ class SolvedEstimator(CountingEstimator):
 
     @property
     def pair_counts_(self) -> Array:
-        """How often two components won together: of u and v <= u at ``u (u + 1) / 2 + v``."""
+        """How often two components won together; the pair u and v <= u is at ``u (u + 1) / 2 + v``."""
         return read_only(self._handed_out("pair_counts_").triangle)
 
     @property
     def alpha_(self) -> float:
-        """The penalty, as a multiple of the mean eigenvalue; derived from the counts."""
+        """The penalty in use, as a multiple of the mean eigenvalue."""
         return self._current().alpha
 
     @property
     def gcv_(self) -> Array:
-        """Penalties that were tried, and their generalised cross-validation: shape (n_tried, 2)."""
+        """Candidate penalties, ascending, and their generalised cross-validation."""
         return np.array(self._current().gcv, np.float64).reshape(-1, 2)
 
     def _can_score(self, learned: Model) -> bool:
@@ -103,15 +103,15 @@ class SolvedEstimator(CountingEstimator):
         return learned.counts
 
     def _current(self) -> Ridge:
-        """Return the weights for the counts as they are."""
+        """Return the weights for the current counts."""
         self._require_hasher()
         with self._reading_learned() as learned:
             return self._solution(learned.counts)
 
     def _solution(self, counts: Any, *, needs_factor: bool = False) -> Ridge:
-        """Return the weights for counts that do not change meanwhile; solved once for all threads.
+        """Return the weights for a snapshot of the counts, cached.
 
-        Weights that a few steps led to from those before come with the factor of those before, unless it is needed.
+        Weights from a few iterations keep the previous factorisation unless a current one is needed.
         """
         shared = self._sharing
         with shared.deriving:
@@ -128,14 +128,14 @@ class SolvedEstimator(CountingEstimator):
 
     @contextmanager
     def _leaving_out(self, X: Any, y: Any) -> Iterator[LearnedRows]:
-        """Give learned rows, and what leaves single ones of them out of the equations, exactly.
+        """Yield learned rows and an exact leave-one-out solver.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows that were learned.
         y : array-like
-            What they were learned with.
+            Their labels or targets.
         """
         with self._scoring(X) as (rows, learned):
             learned.counts.unit.require_whole("leave rows out")
@@ -147,13 +147,13 @@ class SolvedEstimator(CountingEstimator):
                 yield LearnedRows(rows, learned, LeftOut(counts, alpha), winners, truth)
 
     def _truth(self, learned: Model, rows: Features, y: Any) -> Array:
-        """Return what learned rows were learned with, as the right-hand side has it."""
+        """Return the right-hand side for learned rows."""
         raise NotImplementedError
 
 
 @contextmanager
 def _alpha_blamed(alpha: float | str) -> Iterator[None]:
-    """Say what to do where a penalty is too small for the equations to be solved."""
+    """Raise a helpful error if the penalty is too small to solve the equations."""
     try:
         yield
     except LinAlgError as error:

@@ -1,4 +1,4 @@
-"""A model that follows a stream, seen from outside: it answers as the model inside does, whichever that is now."""
+"""Base class of stream estimators that delegate predictions to an inner model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIRST_ROWS = 400
 
 
 class Early(NamedTuple):
-    """The first rows of a stream, in their order, until it is fixed how rows are hashed."""
+    """The first rows of a stream, kept until the hash is fixed."""
 
     blocks: tuple[Block, ...] = ()
     times: Array = np.zeros(0)
@@ -40,7 +40,7 @@ class Early(NamedTuple):
         return sum(len(block.weights) for block in self.blocks)
 
     def with_more(self, block: Block, times: Array) -> Early:
-        """Return these rows and more of them."""
+        """Return these rows with more appended."""
         return Early((*self.blocks, block.copied()), np.concatenate([self.times, times]))
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -52,7 +52,7 @@ class Early(NamedTuple):
 
     @staticmethod
     def from_parts(facts: dict[str, Any], arrays: dict[str, Array], learned: Model) -> Early:
-        """Return the rows of a file; ValueError where they are not those that its model has learned."""
+        """Return the rows of a file; ValueError if its model has not learned them."""
         inside: Any = facts.get("inside")
         held = inside.get(OLD) if isinstance(inside, dict) else None  # until format 5, the model held them
         own, prefix = (facts.get(EARLY), EARLY) if held is None else (held, OLD)
@@ -67,7 +67,7 @@ class Early(NamedTuple):
 
 
 def is_early(learned: Model, n_rows: int) -> bool:
-    """Return whether too few rows have come to fix how they are hashed."""
+    """Return whether there are too few rows to fix the hash."""
     origin = learned.origin
     if origin is None or not origin.is_whole or n_rows >= FIRST_ROWS:
         return False
@@ -75,25 +75,25 @@ def is_early(learned: Model, n_rows: int) -> bool:
 
 
 def _model_has(name: str) -> Callable[[Method], Method]:
-    """Return a decorator for methods that are there if the model inside has them."""
+    """Return a decorator for methods that exist if the inner model has them."""
     checked: Callable[[Method], Method] = available_if(lambda self: hasattr(self.model, name))
     return checked
 
 
 class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Answers as the model inside does. A subclass learns, and says which model that is."""
+    """Delegates predictions to an inner model, which a subclass trains and selects."""
 
     _old_attributes: ClassVar[Renamed] = {"novel_winners": "novelty_rate"}
     shown_inside = "model_"
     model: Any
 
     def _new_clone(self) -> Any:
-        """Return a model that has learned nothing."""
+        """Return a new model without rows."""
         return clone(self.model)
 
     @_model_has("predict")
     def predict(self, X: Any) -> Array:
-        """Return what the model of the window predicts.
+        """Predict with the model of the window.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
 
     @_model_has("predict_proba")
     def predict_proba(self, X: Any) -> Array:
-        """Return what the model of the window says of each class.
+        """Return the probabilities of the model of the window.
 
         Parameters
         ----------
@@ -135,13 +135,13 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
         Returns
         -------
         ndarray
-            As the model says.
+            See the method of the model.
         """
         return np.asarray(self._fitted().decision_function(X))
 
     @_model_has("novelty")
     def novelty(self, X: Any) -> Array:
-        """Return how novel rows are to the model of the window.
+        """Return the novelty of rows to the model of the window.
 
         Parameters
         ----------
@@ -151,12 +151,12 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
         Returns
         -------
         ndarray
-            As the model says.
+            See the method of the model.
         """
         return np.asarray(self._fitted().novelty(X))
 
     def novelty_rate(self, X: Any) -> Array:
-        """Return for each row the share of its winners that never won in the window; it needs no labels.
+        """Return the share of each row's winners that never won in the window.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
 
     @_model_has("score")
     def score(self, X: Any, y: Any) -> float:
-        """Return the score of the model of the window: for classifiers, the accuracy.
+        """Return the score of the model of the window, such as the accuracy.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
         return int(self._answering("n_features_in_").n_features_in_)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save model and window to a file, which `flybloom.load` reads.
+        """Save model and window to a file for `flybloom.load`.
 
         Parameters
         ----------
@@ -214,22 +214,22 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
         model_file.save(self, path)
 
     def __sklearn_tags__(self) -> Any:
-        """Rows may be what the model takes."""
+        """Accept the input that the model accepts."""
         return get_tags(self.model)
 
     def __sklearn_is_fitted__(self) -> bool:
-        """A follower is fitted when its model is."""
+        """Fitted if the inner model is."""
         return self._answers_now() is not None
 
     def _fitted(self) -> Any:
-        """Return the model that answers."""
+        """Return the model in use."""
         model = self._answers_now()
         if model is None:
             raise not_fitted(self.model)
         return model
 
     def _answering(self, name: str) -> Any:
-        """Return the model that answers, for an attribute; before the first rows there is none."""
+        """Return the model in use for an attribute; AttributeError before the first rows."""
         model = self._answers_now()
         if model is None:
             raise missing_attribute(self, name)

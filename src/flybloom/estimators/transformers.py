@@ -1,4 +1,4 @@
-"""Steps of encodings as transformers of their own, because neighbours gain from them, too."""
+"""Steps of encodings as transformers for pipelines."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from flybloom.estimators.base import not_fitted
 
 
 class _EncodingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Fits an encoder, and applies it."""
+    """Transformer that fits and applies an encoder."""
 
     _encoder: Encoder
 
     def __sklearn_tags__(self) -> Any:
-        """Say what rows may be."""
+        """Declare accepted input."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = []
         return tags
 
     def _fit(self, X: Any, y: Any, encoding: Encoding, of_sparse: Encoding | None = None) -> Self:
-        """Fit an encoding from scratch, perhaps another one to sparse rows."""
+        """Fit an encoding, possibly another one for sparse rows."""
         owner = type(self).__name__
         rows, names, kinds = check_new_rows(X, owner, takes_sparse=of_sparse is not None)
         labels = None if y is None else check_labels(y, rows.shape[0])
@@ -46,7 +46,7 @@ class _EncodingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         return self
 
     def transform(self, X: Any) -> Features:
-        """Return rows as the encoding sees them.
+        """Return the encoded rows.
 
         Parameters
         ----------
@@ -62,12 +62,12 @@ class _EncodingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
         return self._encoder.encode(check_rows(X, type(self).__name__, self._encoder))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """Return names for what comes out.
+        """Return the names of the output columns.
 
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Names of the columns, where they have none.
+            Names of the input columns, if X had none.
 
         Returns
         -------
@@ -86,17 +86,17 @@ class _EncodingTransformer(TransformerMixin, BaseEstimator):  # type: ignore[mis
 
 
 class SoftBins(_EncodingTransformer):
-    """Each column as soft bins: hat functions on even knots over its clipped range, less their means.
+    """Transform each column to soft bins: centred hat functions on equidistant knots over its clipped range.
 
-    Rows that are near in all columns stay near, and all have about the same length. For few columns; see the page on
-    encodings.
+    Nearby rows stay near, and all rows have about the same length. Use it for few columns, in front of distance-based
+    estimators; see docs/encodings.md.
 
     Parameters
     ----------
     n_bins : int, default=5
-        Bins of each column, at least 2.
+        Number of bins per column, at least 2.
     clip : float, default=2.5
-        How many deviations around the mean the bins span.
+        Range of the bins around the mean, in standard deviations.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class SoftBins(_EncodingTransformer):
 
     See Also
     --------
-    Encoding : The same, and more, inside of estimators.
+    Encoding : All steps, for the estimators of flybloom.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class SoftBins(_EncodingTransformer):
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn mean and deviation of each column, and the mean of each bin.
+        """Fit means and standard deviations of the columns, and means of the bins.
 
         Parameters
         ----------
@@ -148,19 +148,18 @@ class SoftBins(_EncodingTransformer):
 
 
 class RelevanceScaler(_EncodingTransformer):
-    """Columns standardised, clipped, and weighted by how much they tell about the labels.
+    """Standardise and clip columns, and weight them by their relevance to the labels.
 
-    The weight of a column is the root of the share of its variance, or of its square's, that lies between classes, less
-    what chance gives, to a power; the largest weight is 1. Where not even the strongest column tells more than
-    the strongest of as many would by chance, all weigh the same. Sparse rows are weighted only, by which of their
-    values are there.
+    The weight of a column is the square root of the between-class share of its variance, or of that of its square,
+    minus what chance gives, raised to a power; the largest weight is 1. If no column is more relevant than chance, all
+    weights are equal. Sparse rows are only weighted, by the presence of values.
 
     Parameters
     ----------
     power : float, default=0.5
-        The power; 0 weighs all columns the same, 1 hardest in common use.
+        The power; 0 gives equal weights.
     clip : float, default=2.5
-        At how many deviations values are cut off.
+        Clip at this number of standard deviations.
 
     Attributes
     ----------
@@ -175,7 +174,7 @@ class RelevanceScaler(_EncodingTransformer):
 
     See Also
     --------
-    Encoding : The same, and more, inside of estimators.
+    Encoding : All steps, for the estimators of flybloom.
 
     Examples
     --------
@@ -199,7 +198,7 @@ class RelevanceScaler(_EncodingTransformer):
         self.clip = clip
 
     def __sklearn_tags__(self) -> Any:
-        """Labels are needed, and sparse rows are fine."""
+        """Require labels, and accept sparse rows."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
@@ -207,7 +206,7 @@ class RelevanceScaler(_EncodingTransformer):
 
     @fit_context
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn mean, deviation and weight of each column.
+        """Fit means, standard deviations and weights of the columns.
 
         Parameters
         ----------

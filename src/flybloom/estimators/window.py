@@ -1,4 +1,4 @@
-"""A model of the last rows of a stream only: what leaves the window is forgotten exactly."""
+"""A model of the last rows of a stream."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FEW_ROWS = 16  # of a block; for more, a thread that nothing interrupts costs li
 
 
 class _Following(NamedTuple):
-    """A model, and what it must be able to forget; None until it is fixed how rows are hashed."""
+    """A model and the rows that it may have to forget; None until the hash is fixed."""
 
     model: CountingEstimator
     memory: KeptWinners | Generations | None = None
@@ -48,41 +48,40 @@ class _Following(NamedTuple):
 
 
 class SlidingWindow(StreamFollower):
-    """A model that follows a stream: it knows the last rows, and has forgotten all others.
+    """Sliding window over a stream: a model of the last rows, which forgets older ones exactly.
 
-    After every block the model equals, bit for bit, one that learned the rows of the window alone and hashes alike.
-    What must be forgotten one day is kept as the winners of each row, not as the row: ``2 * n_winners_`` bytes, or 4
-    times as many where there are more than 65536 components, and 16 for its label, weight and time. Memory has an end:
-    up to twice that for each row of the window and of a block. Learning costs a little more than without a window,
-    because rows are hashed once and counted twice.
+    After every block the model equals, bit for bit, one with the same hash that learned only the rows of the window.
+    The winners of each row are kept rather than the row: ``2 * n_winners_`` bytes (``4 * n_winners_`` with more than
+    65536 components) and 16 for its label, weight and time. Memory is at most twice that for each row of the window and
+    of a block. Rows are hashed once and counted twice.
 
-    How rows are hashed is fixed once, by the first 400 rows, and stays. Until then all rows that came are known.
+    The hash is fixed by the first 400 rows. Until then the model contains all rows.
 
     Parameters
     ----------
     model : FlyBloomClassifier, FlyRidgeClassifier, FlyRidgeRegressor or FlyBloomNovelty
-        The model that learns; a clone of it does. With `forget_after`, novelty fades by itself and needs no window.
+        The model to clone. With `forget_after`, `FlyBloomNovelty` needs no window.
 
     n_rows : int or None, default=None
-        How many rows the window has. A row counts as one, whatever its weight; one of weight 0 is not there at all.
+        Number of rows of the window. A row counts as one, whatever its weight; rows of weight 0 are ignored.
 
     seconds : float or None, default=None
-        How old rows of the window may be, by the times given to `partial_fit`, or by the clock.
+        Maximum age of rows, by the times given to `partial_fit` or by the clock.
 
     half_life : int or None, default=None
-        Instead of a window: after so many rows, a generation, all rows before weigh half as much; after eight
-        generations they are forgotten. Nothing is kept of single rows, but eight counts in place of one. The counts are
-        those of rows that weigh 128, 64, ... 1, whole numbers, and `decay` of the model inside is lowered to that unit.
+        Instead of a window: after this number of rows (a generation) the weight of all older rows halves; after eight
+        generations they are forgotten. No single rows are kept, but counts of eight generations. Rows weigh 128, 64,
+        ..., 1, and `decay` of the inner model is scaled accordingly.
 
-        Exactly one of the three must be given.
+        Exactly one of `n_rows`, `seconds` and `half_life` must be given.
 
     Attributes
     ----------
     model_ : estimator
-        The fitted model. It is there to be looked at; let only the window change it.
+        The fitted model; do not change it.
 
     n_rows_in_window_ : int
-        How many rows the window has now; with `half_life`, those of the current generation.
+        Number of rows in the window; with `half_life`, in the current generation.
 
     See Also
     --------
@@ -126,11 +125,11 @@ class SlidingWindow(StreamFollower):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows, in order of arrival.
         y : array-like of shape (n_samples,), default=None
-            Their labels, where the model has labels.
+            Their labels, if the model needs them.
         sample_weight : array-like of shape (n_samples,), default=None
             Integers; a row of weight 3 counts as three copies.
         times : float or array-like of shape (n_samples,), default=None
-            When the rows came, in seconds; None for now. See `seconds`.
+            Arrival times in seconds; None for now. See `seconds`.
 
         Returns
         -------
@@ -145,18 +144,18 @@ class SlidingWindow(StreamFollower):
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, times: Any = None) -> Self:
-        """Learn a block of rows, and forget those that leave the window; both or nothing.
+        """Learn a block of rows, and forget those that leave the window, atomically.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows, in order of arrival.
         y : array-like of shape (n_samples,), default=None
-            Their labels, where the model has labels.
+            Their labels, if the model needs them.
         sample_weight : array-like of shape (n_samples,), default=None
             Integers; a row of weight 3 counts as three copies.
         times : float or array-like of shape (n_samples,), default=None
-            When the rows came, in seconds, not before those that came before; None for now. See `seconds`.
+            Arrival times in seconds, not decreasing; None for now. See `seconds`.
 
         Returns
         -------
@@ -183,7 +182,7 @@ class SlidingWindow(StreamFollower):
 
     @property
     def n_rows_in_window_(self) -> int:
-        """How many rows the window has now; with `half_life`, those of the current generation."""
+        """Number of rows in the window; with `half_life`, in the current generation."""
         self._answering("n_rows_in_window_")
         memory = self._following.memory
         if memory is None:
@@ -196,14 +195,14 @@ class SlidingWindow(StreamFollower):
         Returns
         -------
         dict
-            ``window``, what is kept to be forgotten, and what the model takes.
+            ``window``, the kept rows, and the memory of the model.
         """
         self._answering("memory_usage")
         memory = self._following.memory
         return {"window": 0 if memory is None else memory.n_bytes, **self._fitted().memory_usage()}
 
     def _to_parts(self) -> Parts:
-        """Return what files hold: the model inside, and what it may have to forget."""
+        """Return the state that files store: the inner model and the kept rows."""
         with self._guard.learning:  # model and window of one moment
             self._fitted()
             model, memory, early = self._following
@@ -273,7 +272,7 @@ class SlidingWindow(StreamFollower):
         return None if following is None else following.model
 
     def _new_model(self) -> CountingEstimator:
-        """Return a model that has learned nothing; where rows weigh many times as much, its decay is as much less."""
+        """Return a new model without rows, with its decay scaled to the weight of rows."""
         model: CountingEstimator = self._new_clone()
         decay = getattr(model, "decay", None)
         decay = 0.4 if decay == "auto" else decay  # it would follow counts of another unit
@@ -282,7 +281,7 @@ class SlidingWindow(StreamFollower):
         return model
 
     def _warmed(self, following: _Following, X: Any, y: Any, sample_weight: Any, times: Any) -> _Following:
-        """Return what is followed after rows that may be too few to fix how they are hashed."""
+        """Return the state after the first rows, which may be too few to fix the hash."""
         model, before = copy(following.model), following.early.times
         block = learn_rows(model, X, y, sample_weight)
         came = _checked_times(times, len(block.weights), before[-1] if before.size else -math.inf)
@@ -311,14 +310,14 @@ class SlidingWindow(StreamFollower):
             return _Following(_holding(model, counts), kept)
 
     def _n_leaving(self, before: Array, came: Array) -> int:
-        """Return how many of the rows that came before leave the window, given when all came."""
+        """Return the number of rows that leave the window, given arrival times."""
         if self.n_rows is not None:
             return min(before.size, max(0, before.size + came.size - self.n_rows))
         newest = came[-1] if came.size else before[-1]
         return int(np.searchsorted(before, newest - self.seconds, side="right"))
 
     def _slide(self, model: CountingEstimator, kept: KeptWinners, won: Won, times: Array) -> None:
-        """Count rows, and take away those that leave the window."""
+        """Add rows, and subtract those that leave the window."""
         n_passing = self._n_leaving(times, times[:0])  # of a block longer than the window
         n_gone = self._n_leaving(kept.times, times)
         won, times = won.only(slice(n_passing, None)), times[n_passing:]
@@ -347,7 +346,7 @@ class SlidingWindow(StreamFollower):
         return generations
 
     def _fade(self, following: _Following, generations: Generations, won: Won) -> None:
-        """Count rows into the current generation, and into the model as they weigh there."""
+        """Count rows in the current generation and, with their weight, in the model."""
         after = self._with_generations(generations, won)
         if len(after.closed) == len(generations.closed) and after.n_rows > generations.n_rows:
             with reading_learned(following.model) as learned:
@@ -364,9 +363,9 @@ class SlidingWindow(StreamFollower):
 
 
 def _holding(model: CountingEstimator, counts: Counts) -> CountingEstimator:
-    """Return a model that hashes alike, with the counts of a window and nothing of other rows.
+    """Return a model with the same hash and the counts of a window.
 
-    It cannot be released: a row changes which others are in the window.
+    It refuses private releases, because a row changes which others are in the window.
     """
     windowed = model.like()
     with reading_learned(windowed) as alike:
@@ -375,14 +374,14 @@ def _holding(model: CountingEstimator, counts: Counts) -> CountingEstimator:
 
 
 def _winners_of(block: Block, learned: Model, n_jobs: int | None) -> Won:
-    """Return rows as counts see them."""
+    """Return winners and labels of rows."""
     hasher = learned.hasher
     labels = learned.counts.labels_of(block.labels, lambda some: hasher.encoder.columns_apart(block.rows[some]))
     return Won(hasher.winners(block.rows, n_jobs), labels, block.weights)
 
 
 def _checked_times(times: Any, n_rows: int, latest: float) -> Array:
-    """Return when each row came; refuse times that run backwards."""
+    """Return validated arrival times, which must not decrease."""
     given = np.asarray(time.time() if times is None else times, np.float64)
     came = np.broadcast_to(given, n_rows) if given.ndim == 0 else given
     if times is None:
@@ -397,5 +396,5 @@ def _checked_times(times: Any, n_rows: int, latest: float) -> Array:
 
 
 def _are_equal(a: tuple[dict[str, Any], dict[str, Array]], b: tuple[dict[str, Any], dict[str, Array]]) -> bool:
-    """Return whether parts of counts are the same."""
+    """Return whether parts of counts are equal."""
     return a[0] == b[0] and all(np.array_equal(a[1][name], b[1][name]) for name in {**a[1], **b[1]})

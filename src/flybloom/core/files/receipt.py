@@ -235,7 +235,7 @@ def forget_with_receipt(model: Any, X: Any, y: Any, sample_weight: Any = None) -
     y : array-like of shape (n_samples,)
         The labels with which they were learned.
     sample_weight : array-like of shape (n_samples,), default=None
-        The weights with which they were learned; a row of weight 3 is forgotten three times.
+        The weights with which they were learned.
 
     Returns
     -------
