@@ -40,8 +40,8 @@ STARTS = {
     ),
     "load + predict one row, saved": "import flybloom\nflybloom.load(sys.argv[1] + '/first.fly').predict(X[:1])\n",
     "load + predict one row, frozen": "import flybloom\nflybloom.load(sys.argv[1] + '/pairs.fly').predict(X[:1])\n",
-    "load + predict one row, flybloom.predictor": (
-        "from flybloom import predictor\npredictor.load(sys.argv[1] + '/pairs.fly').predict(X[:1])\n"
+    "load + predict one row, flybloom.export.predictor": (
+        "from flybloom.export import predictor\npredictor.load(sys.argv[1] + '/pairs.fly').predict(X[:1])\n"
     ),
     "scikit-learn's import and kNN, one row": (
         "import joblib\njoblib.load(sys.argv[1] + '/knn.joblib').predict(X[:1])\n"
@@ -153,7 +153,7 @@ def sizes(folder: str, kept: dict[str, object]) -> None:
     built = str(next(Path(folder).glob("flybloom-*.whl")))
     installs = {
         "flybloom": [built],
-        "flybloom.predictor": ["--no-deps", built, "numpy", "safetensors"],
+        "flybloom.export.predictor": ["--no-deps", built, "numpy", "safetensors"],
         "scikit-learn": ["scikit-learn"],
         "faiss-cpu": ["faiss-cpu"],
         "hnswlib": ["hnswlib"],

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from flybloom import AdaptiveWindow, FlyBloomClassifier, FlyRidgeClassifier, SlidingWindow
-from flybloom.evaluate import test_then_train
+from flybloom.streams import test_then_train
 from peers.machine import RESULTS, save
 from peers.streams import RIVER, STREAMS, answers, stream
 

@@ -64,7 +64,7 @@ def best(call: Callable[[int], object], n: int) -> float:
 
 def single() -> dict[str, float]:
     """Return how long single rows take, and small blocks."""
-    from flybloom.river import FlyClassifier  # noqa: PLC0415 - an extra
+    from flybloom.streams.river import FlyClassifier  # noqa: PLC0415 - an extra
     from peers.streams import neighbours  # noqa: PLC0415
 
     X, y = rows(0, 4096)

@@ -16,8 +16,8 @@ from flybloom.core.files.registry import estimator_of
 from flybloom.core.readout import rivals
 from flybloom.estimators import stream_follower
 from flybloom.estimators.access import reading_learned
-from flybloom.evaluate import test_then_train as evaluate_stream
 from flybloom.exceptions import ModelFileError
+from flybloom.streams import test_then_train as evaluate_stream
 from laws.kinds import assert_same_state
 from mutations import described, parts, repaired
 

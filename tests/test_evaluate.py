@@ -7,8 +7,8 @@ from scipy import sparse
 import flybloom
 from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier, SlidingWindow
 from flybloom._internal.validation import NamedRows
-from flybloom.evaluate import kappa
-from flybloom.evaluate import test_then_train as evaluate_stream
+from flybloom.streams import kappa
+from flybloom.streams import test_then_train as evaluate_stream
 
 SMALL = {"n_components": 200, "n_winners": 8, "random_state": 0}
 

@@ -7,9 +7,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import RobustScaler
 
 import flybloom
-from flybloom import FlyBloomNovelty, FrozenNovelty, predictor
+from flybloom import FlyBloomNovelty, FrozenNovelty
 from flybloom.core._kernels import _choice as loops
 from flybloom.exceptions import ModelFileError
+from flybloom.export import predictor
 
 ROWS = np.random.default_rng(0).standard_normal((250, 7)) * np.arange(1, 8)
 ROWS[np.random.default_rng(1).random(ROWS.shape) < 0.05] = np.nan

@@ -183,17 +183,20 @@ def test_import_loads_nothing_of_the_paper():
         ("from flybloom.datasets import groups as found", "datasets", ".groups"),
         ("from flybloom.datasets.groups import fits; found = sys.modules[fits.__module__]", "datasets", ".groups"),
         ("from flybloom.baselines import *; found = sys.modules[best_of.__module__]", "baselines", ".search"),
+        ("import flybloom.evaluate as found", "evaluate", ""),
+        ("from flybloom import predictor as found", "predictor", ""),
     ],
 )
 def test_old_names_of_modules_warn_once(tmp_path, line, name, module):
     """They are the modules with the new names, and the line of the user is told."""
     script = tmp_path / "user.py"
-    again = f"import flybloom.{name}{module}, flybloom.paper.{name}{module} as expected"
+    new = {"evaluate": "streams.evaluate", "predictor": "export.predictor"}.get(name, f"paper.{name}")
+    again = f"import flybloom.{name}{module}, flybloom.{new}{module} as expected"
     script.write_text(f"import sys\n{line}\n{again}\nassert found is expected is flybloom.{name}{module}\n")
     done = subprocess.run([sys.executable, "-W", "always", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("Warning: ") == 1
-    assert f"{script}:2: FutureWarning: flybloom.{name} is flybloom.paper.{name} now." in done.stderr
+    assert f"{script}:2: FutureWarning: flybloom.{name} is flybloom.{new} now." in done.stderr
 
 
 def test_what_never_was_in_a_moved_module_is_missing():

@@ -27,7 +27,7 @@ print(*model.predict(X), *pairs.predict(X))
 """
 PREDICT = """
 import sys, numpy as np
-from flybloom import predictor
+from flybloom.export import predictor
 X = np.random.default_rng(0).standard_normal((90, 6))
 print(*(label for name in ("first", "pairs") for label in predictor.load(f"{sys.argv[1]}/{name}.fly").predict(X)))
 assert not {"numba", "scipy", "sklearn"} & set(sys.modules)

@@ -8,9 +8,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyHash, FlyRidgeClassifier, predictor
+from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyHash, FlyRidgeClassifier
 from flybloom.core._kernels import _choice as loops
 from flybloom.exceptions import ModelFileError
+from flybloom.export import predictor
 
 ENCODINGS = [
     "auto",
@@ -27,7 +28,7 @@ WITHOUT = """
 import sys
 sys.modules.update(dict.fromkeys(["numba", "llvmlite", "scipy", "sklearn", "joblib", "threadpoolctl"]))  # not there
 import numpy as np
-from flybloom import predictor
+from flybloom.export import predictor
 X = np.load(sys.argv[1])
 for path in sys.argv[2:]:
     print(*predictor.load(path).predict(X))

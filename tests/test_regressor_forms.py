@@ -10,9 +10,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import RobustScaler
 
 import flybloom
-from flybloom import FlyRidgeRegressor, FrozenRegressor, SlidingWindow, predictor
+from flybloom import FlyRidgeRegressor, FrozenRegressor, SlidingWindow
 from flybloom.core._kernels import _choice as loops
 from flybloom.exceptions import ModelFileError
+from flybloom.export import predictor
 
 X, Y = make_friedman1(300, noise=0.5, random_state=0)
 GAPS = np.where(np.random.default_rng(0).random(X.shape) < 0.05, np.nan, X)
@@ -119,7 +120,7 @@ def test_river_learns_numbers():
     pandas = pytest.importorskip("pandas")
     from river import checks  # noqa: PLC0415
 
-    from flybloom.river import FlyRegressor  # noqa: PLC0415
+    from flybloom.streams.river import FlyRegressor  # noqa: PLC0415
 
     for check in checks.yield_checks(FlyRegressor(small(encoding="none"), warm_up=20)):
         check(FlyRegressor(small(encoding="none"), warm_up=20))

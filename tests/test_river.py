@@ -14,7 +14,7 @@ from flybloom.exceptions import NeverLearnedError
 river = pytest.importorskip("river")
 from river import checks  # noqa: E402
 
-from flybloom.river import FlyClassifier  # noqa: E402
+from flybloom.streams.river import FlyClassifier  # noqa: E402
 
 SMALL = {"n_components": 200, "n_winners": 8, "random_state": 0}
 FREE = {**SMALL, "encoding": "none"}

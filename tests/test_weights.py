@@ -8,10 +8,11 @@ from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier
 from sklearn.utils.class_weight import compute_sample_weight
 
 import flybloom
-from flybloom import AdaptiveWindow, FlyBloomClassifier, FlyBloomClassifierCV, FlyRidgeClassifier, predictor
+from flybloom import AdaptiveWindow, FlyBloomClassifier, FlyBloomClassifierCV, FlyRidgeClassifier
 from flybloom.core.files.receipt import Receipt, forget_with_receipt, verify
 from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
+from flybloom.export import predictor
 from flybloom.federated.vectors import counts_to_vector, like, vector_to_model
 from forgetting import after_forgetting
 

@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from flybloom import FlyBloomClassifier, SlidingWindow
-from flybloom.evaluate import test_then_train
 from flybloom.plots import StreamDisplay
+from flybloom.streams import test_then_train
 
 X, y = load_digits(return_X_y=True)
 order = np.random.default_rng(0).permutation(len(y))

@@ -18,7 +18,7 @@ from flybloom.core.encoding import fill
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.access import n_rows_learned
-from flybloom.predictor import load
+from flybloom.export.predictor import load
 from laws.kinds import assert_same_state
 from laws.strategies import block_cuts
 

@@ -9,7 +9,14 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-PAPER = ("baselines", "datasets", "theory")  # were packages of flybloom, and are packages of flybloom.paper
+NEW = {  # modules and packages of flybloom, by their old names
+    "baselines": "paper.baselines",
+    "datasets": "paper.datasets",
+    "evaluate": "streams.evaluate",
+    "predictor": "export.predictor",
+    "river": "streams.river",
+    "theory": "paper.theory",
+}
 
 
 class MovedModules:
@@ -18,7 +25,7 @@ class MovedModules:
     def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:
         """Return how to import an old name; nothing for all others."""
         package, *inside = name.split(".")
-        if package != "flybloom" or not inside or inside[0] not in PAPER:
+        if package != "flybloom" or not inside or inside[0] not in NEW:
             return None
         return ModuleSpec(name, self)  # type: ignore[arg-type] # importlib.abc.Loader would double the time of importing
 
@@ -28,8 +35,9 @@ class MovedModules:
     def exec_module(self, module: ModuleType) -> None:
         """Put the module of the new name in the place of the one that was to be loaded."""
         old = module.__name__
-        new = old.replace("flybloom", "flybloom.paper", 1)
-        if old.count(".") == 1:  # once, not for each module inside as well
+        _, name, *inside = old.split(".")
+        new = ".".join(("flybloom", NEW[name], *inside))
+        if not inside:  # once, not for each module inside as well
             msg = f"{old} is {new} now. The old name works through flybloom 0.3."
             warnings.warn(msg, FutureWarning, stacklevel=2)  # frames of importlib do not count
         sys.modules[old] = import_module(new)

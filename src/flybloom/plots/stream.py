@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from flybloom.evaluate import StreamScores
 from flybloom.plots._axes import Display, plain
+from flybloom.streams import StreamScores
 
 
 class StreamDisplay(Display):
@@ -14,7 +14,7 @@ class StreamDisplay(Display):
     Parameters
     ----------
     scores : dict of StreamScores
-        What `flybloom.evaluate.test_then_train` returned, by the name of each model, on the same stream.
+        What `flybloom.streams.test_then_train` returned, by the name of each model, on the same stream.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class StreamDisplay(Display):
     >>> matplotlib.use("agg")
     >>> from sklearn.datasets import load_digits
     >>> from flybloom import FlyBloomClassifier
-    >>> from flybloom.evaluate import test_then_train
+    >>> from flybloom.streams import test_then_train
     >>> from flybloom.plots import StreamDisplay
     >>> scores = test_then_train(FlyBloomClassifier(random_state=0), [load_digits(return_X_y=True)], block_rows=64)
     >>> len(StreamDisplay.from_scores({"classes": scores}).lines_)

@@ -136,7 +136,7 @@ def numeric_scores(pairs: Counter[tuple[Any, Any]]) -> dict[str, float]:
 
 def streamed(learner: Any, blocks: Blocks, learn_every: int, picture: Path | None) -> dict[str, Any]:
     """Return what is printed of a model that predicts rows first and learns them afterwards."""
-    from flybloom.evaluate import test_then_train  # noqa: PLC0415 - heavy
+    from flybloom.streams import test_then_train  # noqa: PLC0415 - heavy
 
     at: list[str] = []
 

@@ -34,7 +34,8 @@ def command(
     model: Model,
     output: Output,
     format: Annotated[  # noqa: A002 - the name of the option
-        Format, typer.Option("--format", help="frozen: for flybloom and flybloom.predictor; onnx: for any runtime.")
+        Format,
+        typer.Option("--format", help="frozen: for flybloom and its predictor; onnx: for any runtime."),
     ] = Format.FROZEN,
     input_type: Annotated[
         InputType, typer.Option(help="Type of the rows that an ONNX graph takes.")

@@ -242,7 +242,8 @@ def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Any:
     --------
     >>> import tempfile
     >>> from sklearn.datasets import load_iris
-    >>> from flybloom import FlyRidgeClassifier, predictor
+    >>> from flybloom import FlyRidgeClassifier
+    >>> from flybloom.export import predictor
     >>> X, y = load_iris(return_X_y=True)
     >>> model = FlyRidgeClassifier(random_state=0).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:

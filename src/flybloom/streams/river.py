@@ -14,7 +14,7 @@ from flybloom.estimators.regressor import FlyRidgeRegressor
 from flybloom.estimators.stream_follower import StreamFollower
 from flybloom.exceptions import NeverLearnedError, require_extra
 
-require_extra("river", "river", "flybloom.river")
+require_extra("river", "river", "flybloom.streams.river")
 
 from river import base  # noqa: E402 - an extra, which may be missing
 
@@ -207,7 +207,7 @@ class FlyClassifier(_Follower, base.MiniBatchClassifier):
     Examples
     --------
     >>> from river import datasets, evaluate, metrics
-    >>> from flybloom.river import FlyClassifier
+    >>> from flybloom.streams.river import FlyClassifier
     >>> evaluate.progressive_val_score(datasets.Phishing(), FlyClassifier(), metrics.Accuracy())
     Accuracy: 9...%
     """
@@ -279,7 +279,7 @@ class FlyRegressor(_Follower, base.MiniBatchRegressor):
     Examples
     --------
     >>> from river import datasets, metrics
-    >>> from flybloom.river import FlyRegressor
+    >>> from flybloom.streams.river import FlyRegressor
     >>> model, error = FlyRegressor(warm_up=100), metrics.MAE()
     >>> for x, y in datasets.TrumpApproval().take(300):
     ...     error.update(y, model.predict_one(x))

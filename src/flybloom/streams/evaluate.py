@@ -109,7 +109,7 @@ def test_then_train(
     --------
     >>> from sklearn.datasets import load_digits
     >>> from flybloom import FlyBloomClassifier
-    >>> from flybloom.evaluate import test_then_train
+    >>> from flybloom.streams import test_then_train
     >>> X, y = load_digits(return_X_y=True)
     >>> scores = test_then_train(FlyBloomClassifier(random_state=0), [(X, y)], block_rows=64)
     >>> scores.n_rows, scores.accuracy > 0.8, scores.kappa_majority > 0.8
