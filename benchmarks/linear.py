@@ -45,7 +45,7 @@ def main() -> None:
         winners = projection.winners(X, rho)
         weights = rng.integers(-(2**30), 2**30, (m, n_classes), np.int32)
         intercept = rng.integers(-(2**40), 2**40, n_classes).astype(np.float64)
-        padded, out, one = TableWeights(weights).padded, np.empty((ROWS, n_classes)), np.empty((1, n_classes))
+        padded, out, one = TableWeights.of(weights).padded, np.empty((ROWS, n_classes)), np.empty((1, n_classes))
         few, first = winners[:FEW].astype(np.int64), winners[:1]
 
         jobs = {

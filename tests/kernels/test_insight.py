@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
-from flybloom.core._kernels.explain import add_profiles, add_shares
-from flybloom.core._kernels.similarity import add_products
+from flybloom.core._kernels.explain import add_products, add_profiles, add_shares
 from flybloom.core.readout.filters import Filters
 from flybloom.core.readout.leave_one_out import LeaveOneOut
 

@@ -21,7 +21,7 @@ def test_scores_are_exact_sums(n, m, n_classes, seed):
     unit = unit_for(weights, intercept)
     weights, intercept = in_units(weights, unit), np.rint(intercept / unit)
     expected = reference.linear_scores(winners, weights * unit, intercept * unit)
-    for stored in (TableWeights(weights), DerivedWeights(weights.__getitem__)):
+    for stored in (TableWeights.of(weights), DerivedWeights(weights.__getitem__)):
         read_out = LinearReadout(stored, intercept, unit, seed)
         assert_array_equal(read_out.scores(winners), expected)
         assert_array_equal(read_out.scores(winners[:, ::-1].copy()), expected)
@@ -53,7 +53,7 @@ def test_an_intercept_has_room_beside_the_weights(largest):
 def test_padding_is_zeros_on_cache_lines(rng, n_classes):
     """A row of 16 classes is one line."""
     weights = rng.integers(-9, 10, (7, n_classes)).astype(np.int32)
-    wide = TableWeights(weights).padded
+    wide = TableWeights.of(weights).padded
     assert wide.shape == (7, 16 if n_classes <= 16 else 32)
     assert wide.ctypes.data % 64 == 0
     assert_array_equal(wide[:, :n_classes], weights)

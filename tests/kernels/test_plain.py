@@ -175,7 +175,7 @@ def test_linear_sums(seed, n_classes, rho):
     rng = np.random.default_rng(seed)
     winners = rng.integers(0, 30, (11, rho)).astype(np.uint32)
     weights, intercept = rng.integers(-(2**30), 2**30, (30, n_classes)), np.rint(rng.standard_normal(n_classes) * 2**40)
-    given_ = winners, TableWeights(weights.astype(np.int32)).padded, intercept
+    given_ = winners, TableWeights.of(weights.astype(np.int32)).padded, intercept
     compiled_, plain = both("linear.linear_sums", given_, (11, n_classes), np.float64)
     assert_array_equal(plain, compiled_)
 

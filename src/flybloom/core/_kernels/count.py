@@ -60,3 +60,20 @@ def exchange_counts(
     bounds[0] += went_codes.size
     bounds[1] += came_codes.size
     return True
+
+
+@kernel
+def add_targets(winners: Array, targets: Array, sums: Array) -> None:
+    """Add the targets of each row to the sums of its winners: whole numbers, so that rows may come in any order.
+
+    Parameters
+    ----------
+    winners : (n, rho) array of unsigned integers
+    targets : (n, n_outputs) array of int64
+        Times the weight of the row; negative ones take away.
+    sums : (m, n_outputs) array of int64
+    """
+    for i in range(winners.shape[0]):
+        for r in range(winners.shape[1]):
+            for k in range(targets.shape[1]):
+                sums[winners[i, r], k] += targets[i, k]

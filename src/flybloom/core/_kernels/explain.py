@@ -1,4 +1,4 @@
-"""Explanations: scores and counts traced back to the features."""
+"""Explanations: scores and counts traced back to the features, and the similarity of classes."""
 
 import numpy as np
 
@@ -40,3 +40,17 @@ def add_profiles(values: Array, connections: Array, signs: Array, out: Array) ->
             feature = connections[j, k]
             for i in range(n_classes):
                 out[i, feature] += values[j, i] * signs[j, k]
+
+
+@kernel
+def add_products(weights: Array, out: Array) -> None:
+    """Add the inner product of each pair of columns to ``out[i, k]``, component by component."""
+    m, n_classes = weights.shape
+    for j in range(m):
+        for i in range(n_classes):
+            weight = np.float64(weights[j, i])
+            for k in range(i + 1):
+                out[i, k] += weight * weights[j, k]
+    for i in range(n_classes):
+        for k in range(i):
+            out[k, i] = out[i, k]

@@ -1,6 +1,7 @@
 """Scoring with a weight for each component and class: the weights of a row's winners, added up.
 
-Weights are such that no sum of them is rounded, see `core/readout/linear.py`; so their order does not matter.
+Weights are such that no sum of them is rounded, see `core/readout/linear.py`; so their order does not matter. They come
+as a table, or, with many classes, as lists of the classes in which a component has won: zeros cost next to nothing.
 """
 
 from typing import Any
@@ -13,7 +14,7 @@ from numba.extending import intrinsic
 from flybloom._internal.typing import Array
 from flybloom.core._kernels._jit import JIT_IS_OFF, kernel
 
-LANES = 16  # classes that are added up together: as many int32 as a cache line has
+LANES = 16  # classes that are looked at together: as many int32 as a cache line has
 CHAINS = 2  # winners whose weights are added to sums of their own, so that additions need not wait for each other
 
 
@@ -84,3 +85,47 @@ def linear_sums(winners: Array, weights: Array, intercept: Array, out: Array) ->
             _sum_winners(winners, i, weights, first, sums)
             for c in range(first, min(first + LANES, n_classes)):
                 out[i, c] = sums[c - first] + intercept[c]
+
+
+@kernel
+def count_listed(counts: Array, begin: int, end: int, step: int, out: Array) -> None:
+    """Write to ``out[j]`` in how many classes component j has won, for every `step`-th component of a range."""
+    for j in range(begin, end, step):
+        n = 0
+        for i in range(counts.shape[1]):
+            n += counts[j, i] != 0
+        out[j] = n
+
+
+@kernel
+def fill_lists(
+    counts: Array, begin: int, end: int, values: Array, firsts: Array, lasts: Array,
+    starts: Array, classes: Array, weights: Array,
+) -> None:  # fmt: skip
+    """Write the classes in which component j has won, and its weights there, from ``starts[j]`` on.
+
+    The weight of a count in class i is ``values[firsts[i] + min(count, lasts[i])]``.
+    """
+    n_classes = counts.shape[1]
+    for j in range(begin, end):
+        at = starts[j]
+        for first in range(0, n_classes, LANES):
+            stop, won = min(first + LANES, n_classes), False
+            for i in range(first, stop):
+                won |= counts[j, i] != 0
+            if won:
+                for i in range(first, stop):
+                    if counts[j, i] != 0:
+                        classes[at], weights[at] = i, values[firsts[i] + min(counts[j, i], lasts[i])]
+                        at += 1
+
+
+@kernel
+def listed_sums(winners: Array, starts: Array, classes: Array, weights: Array, intercept: Array, out: Array) -> None:
+    """Write ``intercept[c] + sum of the weights for class c on the lists of the winners of row i`` to ``out[i, c]``."""
+    for row in range(winners.shape[0]):
+        out[row] = intercept
+        for r in range(winners.shape[1]):
+            j = winners[row, r]
+            for at in range(starts[j], starts[j + 1]):
+                out[row, classes[at]] += weights[at]

@@ -15,7 +15,7 @@ POWER = 11  # as `core/readout/decay.py` has it
 
 @kernel
 def look_up(counts: Array, values: Array, starts: Array, lasts: Array, out: Array) -> None:
-    """Write the weight of each count, ``values[starts[i] + min(count, lasts[i])]`` in class i, to `out`."""
+    """Write the weight of each count to the first columns of `out`: ``values[starts[i] + min(count, lasts[i])]``."""
     for j in range(counts.shape[0]):
         for i in range(counts.shape[1]):
             out[j, i] = values[starts[i] + min(counts[j, i], lasts[i])]

@@ -152,7 +152,7 @@ class TargetSums(Counts):
         totals.require_countable()
         if isinstance(delta, TargetBatch):
             table = self.table.copy()
-            _kernels.targets.add_targets(delta.winners, delta.targets, table)
+            _kernels.count.add_targets(delta.winners, delta.targets, table)
         elif owned:
             table = delta.table
             table += self.table
@@ -166,7 +166,7 @@ class TargetSums(Counts):
         totals = self.totals.plus(delta.totals, -1)
         if isinstance(delta, TargetBatch):
             table = self.table.copy()
-            _kernels.targets.add_targets(delta.winners, -delta.targets, table)
+            _kernels.count.add_targets(delta.winners, -delta.targets, table)
         else:
             table = self.table - delta.table
         self.require_contained(totals.can_be() and (totals.n_rows > 0 or not table.any()))
@@ -185,7 +185,7 @@ class TargetSums(Counts):
         if sign < 0:
             self.require_contained(self.take(delta))
             return True
-        _kernels.targets.add_targets(delta.winners, delta.targets, self.table)
+        _kernels.count.add_targets(delta.winners, delta.targets, self.table)
         self.totals = self.totals.plus(delta.totals)
         return True
 
@@ -194,7 +194,7 @@ class TargetSums(Counts):
         totals = self.totals.plus(delta.totals, -1)
         if not totals.can_be():
             return False
-        _kernels.targets.add_targets(delta.winners, -delta.targets, self.table)
+        _kernels.count.add_targets(delta.winners, -delta.targets, self.table)
         self.totals = totals
         return True
 
@@ -278,7 +278,7 @@ class _TableCounter(Counter):
     def add(self, block: slice, winners: Winners) -> None:
         """Count a block."""
         with self._lock:
-            _kernels.targets.add_targets(winners, self._targets[block], self._sums.table)
+            _kernels.count.add_targets(winners, self._targets[block], self._sums.table)
 
     def delta(self) -> TargetSums:
         """Return sums of these rows alone."""

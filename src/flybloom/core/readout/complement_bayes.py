@@ -75,7 +75,7 @@ class Bayes:
         """
         if n_lookups < self._counts.n_components:
             return LinearReadout(DerivedWeights(self._of), self.intercept, UNIT, seed)
-        return LinearReadout(TableWeights(self.weights()), self.intercept, UNIT, seed)
+        return LinearReadout(TableWeights.of(self.weights()), self.intercept, UNIT, seed)
 
     def _of(self, components: Array) -> Array:
         """Return the weights of some components."""

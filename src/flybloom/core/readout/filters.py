@@ -22,6 +22,7 @@ from flybloom.core.readout.linear import (
     ListedWeights,
     TableWeights,
     in_units,
+    padded_zeros,
 )
 from flybloom.core.readout.weight_table import MAX_KEPT, UNIT, WeightTable, coarse, step_bits, table_by_class
 
@@ -69,9 +70,9 @@ class Filters:
         else:
             self._table = _familiar(table_by_class(decay, class_count, class_weights, bits))
 
-    def in_units(self) -> Array:
-        """Return one minus the filters in units, int32, of shape (n_components, n_classes)."""
-        out = np.empty(self._counts.shape, np.int32)
+    def in_units(self, out: Array | None = None) -> Array:
+        """Return one minus the filters in units, int32, in the first columns of `out` if given."""
+        out = np.empty(self._counts.shape, np.int32) if out is None else out
         loops("score", out.size).look_up(self._counts, *self._table, out)
         return out
 
@@ -109,7 +110,7 @@ class Filters:
                 return LinearReadout(lists, intercept, UNIT, seed)
         if n_lookups < n_components:
             return LinearReadout(LookedUpWeights(self._counts, self._table), intercept, UNIT, seed)
-        return LinearReadout(TableWeights(self.in_units()), intercept, UNIT, seed)
+        return LinearReadout(TableWeights(self.in_units(padded_zeros(*self._counts.shape))), intercept, UNIT, seed)
 
     def _intercept(self, n_winners: int) -> Array:
         """Return what scores start at: minus the number of winners."""
@@ -117,7 +118,7 @@ class Filters:
 
     def _listed(self, n_jobs: int | None) -> ListedWeights | None:
         """Return lists of what is not zero, or None where that is too much."""
-        kernels, counts = _kernels.lists, self._counts
+        kernels, counts = _kernels.linear, self._counts
         n_components, n_classes = counts.shape
         lengths = np.zeros(n_components, np.int64)
         kernels.count_listed(counts, 0, n_components, SAMPLED, lengths)

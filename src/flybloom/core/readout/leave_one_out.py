@@ -43,9 +43,7 @@ class LeaveOneOut:
     def novelty(self, winners: Winners, codes: Codes) -> Novelty:
         """Return the novelty to each class of rows of the classes `codes`; what was not learned is not left out."""
         result = np.empty((len(winners), self._counts.shape[1]))
-        _kernels.class_weights.leave_one_out_novelty(
-            winners, codes, self._counts, self._class_count, *self._table, result
-        )
+        _kernels.leave_out.leave_one_out_novelty(winners, codes, self._counts, self._class_count, *self._table, result)
         return result
 
 

@@ -32,18 +32,17 @@ class Weights(Protocol):
         """Write the intercept plus the weights of the winners of each row to `out`, in units."""
 
 
-class TableWeights:
-    """A table, whose rows lie on cache lines.
+class TableWeights(NamedTuple):
+    """A table, whose rows lie on cache lines."""
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n_components, n_classes), int32
-        The weights in units.
-    """
+    padded: Array  # (n_components, width), int32, in units: the classes, and zeros
 
-    def __init__(self, weights: Array) -> None:
-        self.padded = padded_zeros(*weights.shape)
-        self.padded[:, : weights.shape[1]] = weights
+    @staticmethod
+    def of(weights: Array) -> TableWeights:
+        """Return the table of weights in units, of shape (n_components, n_classes)."""
+        padded = padded_zeros(*weights.shape)
+        padded[:, : weights.shape[1]] = weights
+        return TableWeights(padded)
 
     def sums(self, winners: Winners, intercept: Array, out: Array) -> None:
         """Add up rows of the table."""
@@ -59,7 +58,7 @@ class ListedWeights(NamedTuple):
 
     def sums(self, winners: Winners, intercept: Array, out: Array) -> None:
         """Add up what is on the lists."""
-        _kernels.lists.listed_sums(winners, *self, intercept, out)
+        _kernels.linear.listed_sums(winners, *self, intercept, out)
 
 
 class DerivedWeights(NamedTuple):
@@ -134,7 +133,7 @@ class FrozenReadout(NamedTuple):
 
     def read_out(self, seed: int) -> LinearReadout:
         """Return what makes scores and labels of winners."""
-        return LinearReadout(TableWeights(self.weights), self.intercept, self.unit, seed)
+        return LinearReadout(TableWeights.of(self.weights), self.intercept, self.unit, seed)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return facts for JSON, and arrays: weights of sums as float32, which has room for their 24 digits.

@@ -19,7 +19,7 @@ class FrozenOutputs(NamedTuple):
 
     def read_out(self, seed: int) -> LinearReadout:
         """Return what makes scores of winners."""
-        return LinearReadout(TableWeights(self.weights), self.intercept, self.unit, seed)
+        return LinearReadout(TableWeights.of(self.weights), self.intercept, self.unit, seed)
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return facts for JSON, and arrays."""

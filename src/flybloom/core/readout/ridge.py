@@ -28,7 +28,7 @@ MAX_DOUBLE = 1024  # components up to which factors are in double precision
 TOLERANCE = 1e-11  # of the residual of the weights, relative to what they are solved for
 MAX_STEPS = 40  # of conjugate gradients to get there
 ROWS_AT_ONCE = 512  # that are scored together
-TILE = 128  # rows and columns that are mirrored in the cache
+TILE = 64  # rows and columns that are mirrored in the cache
 
 Solvable = PairsByClass | PairsByTarget
 
@@ -235,4 +235,4 @@ def _finished(system: System, exact: Array, alpha: float, gcv: tuple[tuple[float
     intercept = system.totals / system.n_rows - system.mean @ exact
     unit = unit_for(exact, intercept)
     weights = in_units(exact, unit)
-    return Ridge(weights, intercept, alpha, gcv, TableWeights(weights), unit, factor, system.mean, exact)
+    return Ridge(weights, intercept, alpha, gcv, TableWeights.of(weights), unit, factor, system.mean, exact)

@@ -19,7 +19,7 @@ def cosine_similarity(weights: Array) -> Array:
     familiar with, they add nothing. A class that knows nothing resembles none but itself.
     """
     products = np.zeros((weights.shape[1], weights.shape[1]))
-    _kernels.similarity.add_products(weights, products)
+    _kernels.explain.add_products(weights, products)
     norms = np.sqrt(np.diag(products))
     similarity = products / np.where(norms > 0, norms, 1.0)[:, None] / np.where(norms > 0, norms, 1.0)
     similarity = np.clip((similarity + similarity.T) / 2, 0.0, 1.0)

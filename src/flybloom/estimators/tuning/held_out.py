@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from flybloom._internal.parallel import for_each_block
-from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Weights, Winners
+from flybloom._internal.typing import Array, Codes, Novelty, Weights, Winners
 from flybloom.core import _kernels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import count_dtype
@@ -214,34 +214,26 @@ class HeldOutCounts:
     def _filter_writer(self, split: Split, decays: Sequence[float], class_weight: ClassWeight, bits: int) -> Write:
         """Return what writes the novelty of some test rows for up to 8 decays of one count."""
         counts, class_count = coarse(self.counts, bits), split.class_count >> bits
-        if class_weight is None:
-            tables = _weight_tables(decays, class_count, counts, bits)
-
-            def write(winners: Winners, rows: Array, out: Array) -> None:
-                leaves = self._leaves(split, rows)
-                _kernels.cross_validate.cross_validated_novelty(
-                    winners, counts, self.codes[rows], leaves, split.class_count, tables, out
-                )
-
-            return write
 
         @cache
         def tables_without(weight: int) -> WeightTable:
+            if class_weight is None:
+                return _common_tables(decays, class_count, bits)
             known = np.arange(self.class_count.size)
             weights: Any = left_out_weights(class_weight, known, split.class_count, weight)
             return table_of_decays(decays, class_count, weights[: 3 if weight else 1] * float(1 << bits))
 
-        def write_by_class(winners: Winners, rows: Array, out: Array) -> None:
+        def write(winners: Winners, rows: Array, out: Array) -> None:
             leaves, codes = self._leaves(split, rows), self.codes[rows]
             for weight in np.unique(leaves).tolist():  # class weights follow from what is left
                 some = np.flatnonzero(leaves == weight)
                 part = np.empty((out.shape[0], some.size, out.shape[2]))
-                _kernels.class_weights.cross_validated_novelty_by_class(
+                _kernels.leave_out.cross_validated_novelty(
                     winners[some], counts, codes[some], leaves[some], split.class_count, *tables_without(weight), part
                 )
                 out[:, some] = part
 
-        return write_by_class
+        return write
 
     def _bayes_writer(self, split: Split, class_weight: ClassWeight) -> Write:
         """Return what writes minus the scores of some test rows, the same for every decay."""
@@ -282,13 +274,12 @@ def _ones(codes: Codes) -> Weights:
     return np.ones(codes.size, np.int64)
 
 
-def _weight_tables(decays: Sequence[float], class_count: Array, counts: CountTable, bits: int) -> Array:
-    """Return the weights by count, a column for each of up to 8 decays; no count exceeds the rows of its class."""
-    most = int(class_count.max()) + 1
-    columns = [decay_table(decay, most, bits) for decay in decays]
-    is_small = counts.itemsize == 2  # noqa: PLR2004  # the kernel then relies on a row for each count
-    tables = np.zeros((most if is_small else max(column.size for column in columns), LANES))
+def _common_tables(decays: Sequence[float], class_count: Array, bits: int) -> WeightTable:
+    """Return the weights by count for all classes together, a column for each of up to 8 decays."""
+    columns = [decay_table(decay, int(class_count.max()) + 1, bits) for decay in decays]
+    tables = np.zeros((max(column.size for column in columns), LANES))
     for lane, column in enumerate(columns):
         tables[: column.size, lane] = column
         tables[column.size :, lane] = column[-1]  # a table ends early where its weights no longer change
-    return tables
+    shape = 3, class_count.size
+    return WeightTable(tables, np.zeros(shape, np.int64), np.full(shape, len(tables) - 1))

@@ -13,11 +13,11 @@ STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
 def look_up(counts: Array, values: Array, starts: Array, lasts: Array, out: Array) -> None:
-    """Write the weight of each count, ``values[starts[i] + min(count, lasts[i])]`` in class i, to `out`."""
+    """Write the weight of each count to the first columns of `out`: ``values[starts[i] + min(count, lasts[i])]``."""
     step = max(1, VALUES_AT_ONCE // max(1, counts.shape[1]))
     for begin in range(0, len(counts), step):
         some = slice(begin, begin + step)
-        out[some] = values[starts + np.minimum(counts[some], lasts)]
+        out[some, : counts.shape[1]] = values[starts + np.minimum(counts[some], lasts)]
 
 
 def looked_up_sums(
