@@ -10,10 +10,10 @@ from sklearn.model_selection import StratifiedKFold
 
 import flybloom
 import mutations
-from flybloom import AdaptiveWindow, FlyBloomClassifier, FlyBloomClassifierCV, SlidingWindow, predictor, report
+from flybloom import AdaptiveWindow, FlyBloomClassifier, FlyBloomClassifierCV, SlidingWindow, report
 from flybloom.cli.predictions import Predictions
 from flybloom.exceptions import ModelFileError
-from flybloom.export import to_onnx
+from flybloom.export import predictor, to_onnx
 from forgetting import after_forgetting
 
 

@@ -83,33 +83,12 @@ class FrozenNovelty(NoveltyScores, FixedEstimator):
         self._require_hasher()
         return self._frozen
 
-    def to_parts(self) -> Parts:
-        """Return what files hold of the detector.
-
-        Returns
-        -------
-        Parts
-            The hasher, facts for JSON, and arrays.
-        """
+    def _to_parts(self) -> Parts:
+        """Return the state that files store."""
         return Parts(self._require_hasher(), *self._frozen.to_parts())
 
-    def from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Any]) -> Self:
-        """Score as a file says, and return the detector itself; ValueError where that cannot be.
-
-        Parameters
-        ----------
-        hasher : Hasher or None
-            The hasher.
-        facts : dict
-            The JSON part of the file.
-        arrays : dict of ndarray
-            The arrays that are not the hasher's.
-
-        Returns
-        -------
-        FrozenNovelty
-            The detector itself.
-        """
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Any]) -> Self:
+        """Restore the state from a file, and return the detector; ValueError if it is invalid."""
         if hasher is None:
             msg = "it does not say how it hashes"
             raise ValueError(msg)
