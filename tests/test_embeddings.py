@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+import flybloom
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier, FlyRidgeRegressor
 from flybloom.core.encoding.unit_vectors import are_unit_vectors
 from flybloom.estimators.access import reading_learned
+from flybloom.exceptions import SourceError
 
 
 def embeddings(n=300, d=96, n_classes=3, seed=0):
@@ -171,3 +173,59 @@ def test_vectors_that_are_no_rows_are_refused_and_change_nothing():
     with pytest.raises(ValueError, match="'vector' of X holds vectors, beside"):
         model.partial_fit(pd.DataFrame({"vector": list(X), "price": 1.0}), y)
     assert (model.pair_counts_ == before).all()
+
+
+def sources(X, y, folder):
+    """Vectors with their labels, as files and databases have them."""
+    pa, pd, pl = (pytest.importorskip(name) for name in ("pyarrow", "pandas", "polars"))
+    parquet, feather = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("pyarrow.feather")
+    duckdb = pytest.importorskip("duckdb")
+    lists = arrow_lists(X)
+    table = pa.table({"text": [f"row {at}" for at in range(len(y))], "vector": lists, "label": y})
+    any_length = table.set_column(1, "vector", lists.cast(pa.list_(pa.float32())))
+    parquet.write_table(any_length, folder / "lists.parquet", row_group_size=25)
+    parquet.write_table(table, folder / "fixed.parquet")
+    feather.write_feather(table, folder / "fixed.feather")
+    pd.DataFrame({"vector": list(X), "text": "?", "label": y}).to_parquet(folder / "pandas.parquet")
+    return {
+        "lists in Parquet": folder / "lists.parquet",
+        "fixed lists in Parquet": folder / "fixed.parquet",
+        "written by pandas": folder / "pandas.parquet",
+        "Feather": folder / "fixed.feather",
+        "a table": table,
+        "a reader": any_length.to_reader(max_chunksize=13),
+        "pandas": pd.DataFrame({"text": "?", "vector": list(X), "label": y}),
+        "polars": pl.from_arrow(table),
+        "DuckDB": duckdb.connect().from_arrow(table),
+    }
+
+
+def test_training_reads_a_column_of_vectors_from_any_source(tmp_path):
+    """The features are the one column of lists; text beside it is left out."""
+    X, y = embeddings(60)
+    expected = FlyRidgeClassifier(256, encoding="none").fit(X, y)
+    for name, source in sources(X, y, tmp_path).items():
+        blocks = flybloom.read_blocks(source, "label", exclude=["text"], block_rows=17)
+        model = flybloom.train(FlyRidgeClassifier(256, encoding="none"), blocks, "label")
+        assert (model.pair_counts_ == expected.pair_counts_).all(), name
+        assert not hasattr(model, "feature_names_in_"), name
+    usual = flybloom.read_blocks(tmp_path / "fixed.parquet", "label", features=["vector"])
+    assert usual.schema()["n_features"] == X.shape[1]
+    assert (
+        flybloom.train(FlyRidgeClassifier(256), usual, "label").predict(X)
+        == FlyRidgeClassifier(256).fit(X, y).predict(X)
+    ).all()
+    with pytest.raises(SourceError, match=r"'vector' is of type fixed_size_list.* only feature"):
+        flybloom.read_blocks(tmp_path / "fixed.parquet", "label").schema()
+
+
+def test_vectors_of_other_lengths_name_the_place(tmp_path):
+    """In one block, and in a later one."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"vector": [[1.0, 2.0]] * 5 + [[3.0]], "label": [0, 1, 0, 1, 0, 1]})
+    parquet.write_table(table, tmp_path / "wrong.parquet")
+    for block_rows, said in ((6, "lengths of"), (5, "features")):
+        blocks = flybloom.read_blocks(tmp_path / "wrong.parquet", "label", block_rows=block_rows)
+        with pytest.raises(ValueError, match=said):
+            flybloom.train(FlyRidgeClassifier(64, n_connections=1, encoding="none"), blocks, "label")

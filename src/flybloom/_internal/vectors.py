@@ -42,8 +42,12 @@ def is_vectors(column: Any) -> bool:
     """Return whether a column of Arrow, pandas or polars holds lists."""
     if hasattr(column, "iloc"):
         return bool(len(column)) and isinstance(column.iloc[0], np.ndarray | list | tuple)
-    kind = str(getattr(column, "type", None) or getattr(column, "dtype", "")).lower()
-    return kind.startswith(("fixed_size_list", "list", "large_list", "array("))
+    return is_list(getattr(column, "type", None) or getattr(column, "dtype", ""))
+
+
+def is_list(type_: Any) -> bool:
+    """Return whether a type of Arrow or polars is one of lists."""
+    return str(type_).lower().startswith(("fixed_size_list", "list", "large_list", "array("))
 
 
 def vectors(column: Any) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from flybloom._internal.cells import NUMBER
 from flybloom._internal.frame_cells import FrameColumn, table_columns
+from flybloom._internal.vectors import is_vectors, vectors
 from flybloom.blocks.arrays import PIECE_ROWS, label_kind, labels_as
 from flybloom.blocks.options import ReadOptions
 from flybloom.blocks.parts import Part, Place, RawBlock
@@ -67,6 +68,8 @@ class ArrowTable(FramePart, TablePart):
     def inspect(self, options: ReadOptions) -> PartFacts:
         """Return what `fit` makes of the table, which looks at all text: it may be numbers or dates."""
         facts = TablePart.inspect(self, options)
+        if facts.names is None:
+            return facts
         return facts._replace(kinds=self.kinds(facts.names or (), options))
 
     def lacks_values(self, names: list[str]) -> bool:
@@ -85,8 +88,12 @@ class PandasFrame(FramePart):
         """Return what `fit` makes of the frame."""
         columns = columns_by_name(self.frame)
         names, remarks = feature_columns([str(name) for name in self.frame.columns], options, self.name)
-        kinds = self.kinds(names, options)
         labels = None if options.target is None else label_kind(columns[options.target].array(), options, self.name)
+        if len(names) == 1 and is_vectors(columns[names[0]].values):
+            with self.errors():
+                first = vectors(columns[names[0]].values[:1])
+            return PartFacts(first.dtype, first.shape[1], None, labels, remarks=tuple(remarks))
+        kinds = self.kinds(names, options)
         with self.errors():
             dtype = self.type_in_fit(names) if set(kinds) == {NUMBER} else np.dtype(np.float64)
         return PartFacts(dtype, len(names), tuple(names), labels, remarks=tuple(remarks), kinds=kinds)
@@ -95,6 +102,9 @@ class PandasFrame(FramePart):
         """Yield slices, so that no more than a block is converted at a time."""
         names = schema.names or ()
         kinds = schema.kinds or (NUMBER,) * len(names)
+        vector = None
+        if schema.names is None:
+            (vector,), _ = feature_columns([str(name) for name in self.frame.columns], options, self.name)
         for begin in range(0, len(self.frame), options.block_rows):
             columns = columns_by_name(self.rows(begin, options.block_rows))
             n_rows = min(options.block_rows, len(self.frame) - begin)
@@ -103,10 +113,9 @@ class PandasFrame(FramePart):
             with self.errors(place):
                 for column, name, kind in zip(X, names, kinds, strict=True):
                     column[:] = columns[name].numbers(kind, schema.dtype)
+                rows = np.ascontiguousarray(X.T) if vector is None else vectors(columns[vector].values)
             y = None if options.target is None else labels_as(columns[options.target].array(), options, schema, place)
-            yield RawBlock(
-                np.ascontiguousarray(X.T), y, None if options.id_column is None else columns[options.id_column].array()
-            )
+            yield RawBlock(rows, y, None if options.id_column is None else columns[options.id_column].array())
 
     def rows(self, begin: int, n: int) -> Any:
         """Return some rows."""

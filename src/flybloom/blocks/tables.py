@@ -13,6 +13,7 @@ import numpy as np
 
 from flybloom._internal.cells import CATEGORY, DATE, NUMBER, cells, is_missing, seconds_of
 from flybloom._internal.typing import Array
+from flybloom._internal.vectors import is_list, vectors
 from flybloom.blocks.arrow_labels import kind_of_type, labels_of
 from flybloom.blocks.options import ReadOptions
 from flybloom.blocks.parts import Part, Place, RawBlock, plain_column, shortened
@@ -46,34 +47,43 @@ class TablePart(Part):
             fields = self.arrow_schema()
             columns = list(fields.names)
         names, remarks = feature_columns(columns, options, self.name)
+        labels = None
+        if options.target is not None:
+            labels = kind_of_type(fields.field(options.target).type, options, self.name)
+        first = fields.field(names[0]).type
+        if len(names) == 1 and is_list(first):
+            dtype, n_features = np.dtype(first.value_type.to_pandas_dtype()), getattr(first, "list_size", None)
+            return PartFacts(dtype, n_features, None, labels, remarks=tuple(remarks))
         found = [declared(fields.field(name).type, name, self.name) for name in names]
         dtype = np.result_type(*(column.dtype for column in found))
         if dtype.kind != "f" and self.lacks_values(names):
             dtype = np.dtype(np.float64)
         kinds = kinds_of(names, [column.kind for column in found], options)
-        labels = None
-        if options.target is not None:
-            labels = kind_of_type(fields.field(options.target).type, options, self.name)
         return PartFacts(dtype, len(names), tuple(names), labels, remarks=tuple(remarks), kinds=kinds)
 
     def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
         """Yield blocks in the order of the rows."""
         require_extra("pyarrow", "files")
-        at, names = self.first_row, schema.names or ()
+        at, names, columns = self.first_row, schema.names or (), columns_to_read(options, schema)
+        vector = None
+        if schema.names is None:
+            with arrow_errors(self.name):
+                (vector,), _ = feature_columns(list(self.arrow_schema().names), options, self.name)
+            columns.append(vector)
         kinds = schema.kinds or (NUMBER,) * len(names)
         options = replace(options, kinds=tuple(zip(names, kinds, strict=True)))
         with arrow_errors(self.name):
-            for batch in self.batches(columns_to_read(options, schema), options):
+            for batch in self.batches(columns, options):
                 for begin in range(0, batch.num_rows, options.block_rows):
                     table = batch.slice(begin, options.block_rows)
-                    yield _raw_block(table, options, schema, Place(self.name, at, table.num_rows))
+                    yield _raw_block(table, options, schema, Place(self.name, at, table.num_rows), vector)
                     at += table.num_rows
 
 
-def _raw_block(table: Any, options: ReadOptions, schema: Schema, place: Place) -> RawBlock:
-    """Return features, labels and identifiers of a batch."""
+def _raw_block(table: Any, options: ReadOptions, schema: Schema, place: Place, vector: str | None) -> RawBlock:
+    """Return features, labels and identifiers of a batch; features may be one column of vectors."""
     marks = np.zeros(table.num_rows, bool) if options.marks else None
-    X = feature_cells(table, schema, place, marks)
+    X = feature_cells(table, schema, place, marks) if vector is None else _vectors(table.column(vector), vector, place)
     y = None
     if options.target is not None and schema.labels is not None:
         y = labels_of(table.column(options.target), schema.labels, options, place)
@@ -163,7 +173,8 @@ def declared(type_: Any, name: str, where: str) -> Declared:
         return Declared(CATEGORY, floats)
     msg = (
         f"{where}: the column {name!r} is of type {type_}. Expected numbers, text, bools or dates. "
-        "Make columns of what is in it, or leave it out (exclude)."
+        "Make columns of what is in it, or leave it out (exclude); a column of vectors can be the only feature "
+        "(features)."
     )
     raise SourceError(msg)
 
@@ -187,6 +198,15 @@ def feature_cells(table: Any, schema: Schema, place: Place, marks: Array | None 
     for column, name, kind in zip(columns, names, kinds, strict=True):
         column[:] = _cells(table.column(name), name, kind, schema.dtype, place, marks)
     return np.ascontiguousarray(columns.T)  # a third of the time that writing each column across the rows takes
+
+
+def _vectors(column: Any, name: str, place: Place) -> Array:
+    """Return a column of vectors as rows."""
+    try:
+        return vectors(column)
+    except ValueError as error:
+        msg = f"{place}: the column {name!r}: {error}"
+        raise SourceError(msg) from error
 
 
 def identifiers(column: Any) -> Array:
