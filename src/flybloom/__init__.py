@@ -1,4 +1,4 @@
-"""Classification in one pass with Fly Bloom Filters.
+"""Machine learning in one pass with Fly Bloom Filters, in the API of scikit-learn.
 
 The flow: rows -> winners (FlyHash) -> counts, the only learned state -> novelty -> labels and probabilities.
 """
@@ -89,7 +89,7 @@ _moved.install()
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name from the module it lives in."""
+    """Import a public name lazily from its module."""
     if name in _RENAMED:
         from flybloom._internal.deprecated import warn_deprecated  # noqa: PLC0415 - seldom needed
 

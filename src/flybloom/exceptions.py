@@ -1,4 +1,4 @@
-"""Errors and warnings of flybloom beyond scikit-learn's; each says what was expected, what was got, and what to do."""
+"""Exceptions and warnings of flybloom. Messages say what was expected, what was received, and what to do."""
 
 from importlib.util import find_spec
 
@@ -8,7 +8,7 @@ class IncompatibleHashError(ValueError):
 
 
 class NeverLearnedError(ValueError):
-    """What is to be forgotten cannot have been learned."""
+    """Rows to forget cannot have been learned."""
 
 
 class ModelFileError(ValueError):
@@ -20,27 +20,27 @@ class CheckpointError(ValueError):
 
 
 class PrivacyError(ValueError):
-    """A release would not be private as it was asked for, or go beyond its budget."""
+    """A release would not satisfy the requested privacy, or would exceed its budget."""
 
 
 class ReceiptError(ValueError):
-    """A receipt of forgetting does not hold, or cannot be given."""
+    """A receipt of forgetting is invalid, or cannot be issued."""
 
 
 class SourceError(ValueError):
-    """A source of data cannot be read, or holds what cannot be learned from."""
+    """A data source cannot be read or learned."""
 
 
 class UnreachableError(SourceError):
-    """A source of data is on the network, and the network does not answer."""
+    """A data source on the network cannot be reached."""
 
 
 class SaturationWarning(UserWarning):
-    """Filters know so much, or an encoding sees so little, that classes can hardly be told apart."""
+    """Filters are saturated, or the encoding cannot separate the classes."""
 
 
 def require_extra(module: str, extra: str, owner: str = "This") -> None:
-    """Say who needs what and how to install it, if a module of an extra is not there."""
+    """Raise ImportError with installation instructions if a module of an extra is missing."""
     if find_spec(module) is None:
         msg = f"{owner} needs {module}, which is not installed. Run: pip install 'flybloom[{extra}]'"
         raise ModuleNotFoundError(msg, name=module)

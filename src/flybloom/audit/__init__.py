@@ -1,7 +1,7 @@
-"""What the training rows are like, as a model that has learned them says: each judged as if it had been left out.
+"""Audit training rows by leave-one-out, without refitting.
 
-Wrong labels, rows that decide a prediction, what a source of rows is worth, and rows that repeat or contradict each
-other. All of it follows from the counts and one pass over the rows; nothing is fitted again.
+Finds label errors, influential rows, the value of groups of rows, duplicates and contradictions, from the counts and
+one pass over the rows.
 """
 
 from flybloom.audit.groups import GroupValue, value

@@ -1,4 +1,4 @@
-"""What groups of rows are worth, such as the rows of one source: the model with and without each of them."""
+"""Value of groups of rows, such as those of one source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flybloom._internal.validation import taken
 
 
 class GroupValue(NamedTuple):
-    """What one group of learned rows is worth.
+    """Value of one group of learned rows.
 
     Parameters
     ----------
@@ -20,11 +20,11 @@ class GroupValue(NamedTuple):
     n_rows : int
         How many rows it has.
     value : float
-        By how much the score on the test rows falls without it: below 0, the model is better off without.
+        Decrease of the test score without the group; negative if the group does harm.
     score_without : float
-        That score.
+        Test score without the group.
     score_on_group : float
-        How well the model that never learned the group does on it: what to expect of a new source like it.
+        Score on the group of the model without it: what to expect of a new source like it.
     """
 
     group: Any
@@ -35,22 +35,22 @@ class GroupValue(NamedTuple):
 
 
 def value(model: Any, X: Any, y: Any, groups: Any, X_test: Any, y_test: Any) -> list[GroupValue]:
-    """Return what each group of learned rows is worth: the groups are forgotten one at a time, exactly.
+    """Return the value of each group of learned rows, by forgetting one group at a time exactly.
 
     Parameters
     ----------
     model : FlyBloomClassifier, FlyRidgeClassifier or FlyRidgeRegressor
-        Fitted to these rows; it stays as it is.
+        A model fitted to these rows; it is not changed.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows that were learned.
     y : array-like
-        What they were learned with.
+        Their labels or targets.
     groups : array-like of shape (n_samples,)
-        The group of each row, such as where it came from.
+        The group of each row, such as its source.
     X_test : {array-like, sparse matrix} of shape (n_test, n_features)
-        Other rows, by which the groups are judged.
+        Test rows.
     y_test : array-like
-        What is right for these.
+        Their labels or targets.
 
     Returns
     -------

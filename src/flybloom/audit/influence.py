@@ -1,4 +1,4 @@
-"""Which learned rows decide a prediction: what it would be if each of them were forgotten."""
+"""Influence of learned rows on a prediction."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from flybloom.estimators.outputs import targets_of
 
 
 class Influence(NamedTuple):
-    """What a row is predicted, and what it would be without each learned row.
+    """A prediction, and what it would be without each learned row.
 
     Parameters
     ----------
     now : ndarray of shape (n_columns,)
-        The scores of the classes, or the targets that are expected.
+        The current scores of the classes, or the predicted targets.
     without : ndarray of shape (n_learned, n_columns)
         The same if one learned row were forgotten.
     ranked : ndarray of shape (n_learned,)
-        The positions of the learned rows, those that change the prediction most first: the score of the class on top
-        against the next one, or of targets the one that changes most.
+        Positions of the learned rows by descending influence on the margin of the predicted class, or on the target
+        that changes most.
     """
 
     now: Array
@@ -31,20 +31,20 @@ class Influence(NamedTuple):
 
 
 def influence(model: Any, X: Any, y: Any, row: Any) -> Influence:
-    """Return what the prediction of a row would be without each of the learned rows.
+    """Return the prediction of a row without each of the learned rows.
 
-    Exact for the penalty and the encoding that the model has: the equations change by a matrix of rank one.
+    This is exact for the current penalty and encoding: the equations change by a matrix of rank one.
 
     Parameters
     ----------
     model : FlyRidgeClassifier or FlyRidgeRegressor
-        Fitted to these rows.
+        A model fitted to these rows.
     X : {array-like, sparse matrix} of shape (n_learned, n_features)
         Rows that were learned.
     y : array-like
-        What they were learned with.
+        Their labels or targets.
     row : {array-like, sparse matrix} of shape (1, n_features)
-        The row that is predicted.
+        The row to predict.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Labels that look wrong: where the model without a row gives its label little chance."""
+"""Label errors: labels with a low leave-one-out probability."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from flybloom.estimators.scores import probabilities
 
 
 class LabelErrors(NamedTuple):
-    """How likely the labels of learned rows are, to the model without each row.
+    """Leave-one-out probabilities of the labels of learned rows.
 
     Parameters
     ----------
     ranked : ndarray of shape (n_samples,)
-        The positions of all rows, the most suspicious first.
+        Positions of all rows, the most suspicious first.
     quality : ndarray of shape (n_samples,)
         The probability of each row's own label, from 0 to 1.
     suggested : ndarray of shape (n_samples,)
-        The label of the largest probability.
+        The most probable label.
     probabilities : ndarray of shape (n_samples, n_classes)
-        Of all labels, columns as in ``classes_``; cleanlab takes them as its `pred_probs`.
+        Probabilities of all labels, columns as in ``classes_``; usable as `pred_probs` of cleanlab.
     """
 
     ranked: Array
@@ -34,7 +34,7 @@ class LabelErrors(NamedTuple):
 
 
 def label_errors(model: Any, X: Any, y: Any) -> LabelErrors:
-    """Return how likely the labels of learned rows are, each row left out of the model.
+    """Return leave-one-out probabilities of the labels of learned rows.
 
     Leaving a row out is exact and takes no refit. The encoding stays that of all rows; where it weighs columns by
     labels, the row's own had a small part in that. That is fine for finding rows, but do not take the share of labels
@@ -43,7 +43,7 @@ def label_errors(model: Any, X: Any, y: Any) -> LabelErrors:
     Parameters
     ----------
     model : FlyBloomClassifier or FlyRidgeClassifier
-        Fitted to these rows.
+        A model fitted to these rows.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows that were learned.
     y : array-like of shape (n_samples,)

@@ -25,20 +25,20 @@ def facts(model: Any, X: Any, y: Any, *, title: str = "Training rows", most: int
     Parameters
     ----------
     model : FlyBloomClassifier, FlyRidgeClassifier or FlyRidgeRegressor
-        Fitted to these rows.
+        A model fitted to these rows.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows that were learned.
     y : array-like
-        What they were learned with.
+        Their labels or targets.
     title : str, default="Training rows"
         Title of the page.
     most : int, default=50
-        How many rows to list.
+        Maximum number of rows to list.
 
     Returns
     -------
     dict
-        For `render`, or to be kept as JSON.
+        Facts for `render` or JSON.
 
     Examples
     --------
@@ -69,17 +69,17 @@ def facts(model: Any, X: Any, y: Any, *, title: str = "Training rows", most: int
 
 
 def render(facts: dict[str, Any]) -> str:
-    """Return the page that shows what `facts` found.
+    """Render facts as an HTML page.
 
     Parameters
     ----------
     facts : dict
-        What `facts` returns.
+        Facts from `facts`.
 
     Returns
     -------
     str
-        The page, HTML.
+        The HTML page.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def render(facts: dict[str, Any]) -> str:
 
 
 def _of_labels(model: Any, X: Any, y: Array, most: int) -> dict[str, Any]:
-    """Return which labels look wrong."""
+    """Return facts about label errors."""
     found = label_errors(model, X, y)
     disagrees = found.suggested != y
     by_class = [
@@ -121,7 +121,7 @@ def _of_labels(model: Any, X: Any, y: Array, most: int) -> dict[str, Any]:
 
 
 def _of_targets(model: Any, X: Any, given: Array, most: int) -> dict[str, Any]:
-    """Return which targets look wrong."""
+    """Return facts about target errors."""
     found = target_errors(model, X, given)
     return {
         "suspicious": [
@@ -139,13 +139,13 @@ def _of_targets(model: Any, X: Any, given: Array, most: int) -> dict[str, Any]:
 
 
 def _group(group: Array, y: Array) -> dict[str, Any]:
-    """Return the positions of rows that are the same, and what they were learned with."""
+    """Return positions and labels of duplicate rows."""
     some = group[:MAX_ROWS]
     return {"rows": group.size, "positions": some.tolist(), "labels": [_plain(label) for label in y[some]]}
 
 
 def _histogram(values: Array, largest: float) -> list[dict[str, Any]]:
-    """Return how many rows have values in each of a few ranges; the last takes what is beyond."""
+    """Return a histogram whose last bin is open."""
     edges = np.linspace(0.0, largest, BARS + 1)
     counts = np.bincount(np.clip(np.searchsorted(edges, values, "right") - 1, 0, BARS - 1), minlength=BARS)
     return [
@@ -155,7 +155,7 @@ def _histogram(values: Array, largest: float) -> list[dict[str, Any]]:
 
 
 def _bars(histogram: list[dict[str, Any]]) -> list[dict[str, float]]:
-    """Return the bars of the picture; heights are of roots, so that few rows are seen beside many."""
+    """Return the bars of the histogram on a square-root scale."""
     most = max(part["rows"] for part in histogram) or 1
     step = WIDTH / len(histogram)
     heights = [HEIGHT * (part["rows"] / most) ** 0.5 for part in histogram]
@@ -171,5 +171,5 @@ def _bars(histogram: list[dict[str, Any]]) -> list[dict[str, float]]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a label or targets as JSON can hold them."""
+    """Return a label or targets as JSON values."""
     return value.tolist() if hasattr(value, "tolist") else value

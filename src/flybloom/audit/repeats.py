@@ -1,4 +1,4 @@
-"""Rows that are the same to the model, and those of them that contradict each other."""
+"""Duplicate rows and contradictory labels."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from flybloom.estimators.access import scoring
 
 
 class Repeats(NamedTuple):
-    """Rows with equal winners: no model of these counts tells them apart.
+    """Groups of rows with equal winners, which the model cannot distinguish.
 
     Parameters
     ----------
     groups : list of ndarray
-        The positions of rows with equal winners, two or more; the largest groups first.
+        Positions of two or more rows with equal winners; the largest groups first.
     contradictions : list of ndarray
-        Those groups in which labels, or targets, differ.
+        Groups in which labels or targets differ.
     """
 
     groups: list[Array]
@@ -26,12 +26,12 @@ class Repeats(NamedTuple):
 
 
 def repeats(model: Any, X: Any, y: Any) -> Repeats:
-    """Return which rows are the same to a model, and which of them have different labels.
+    """Return groups of rows with equal winners, and those with different labels.
 
     Parameters
     ----------
     model : estimator
-        That hashes rows; it need not have learned these.
+        A fitted model; it need not have learned these rows.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The rows.
     y : array-like

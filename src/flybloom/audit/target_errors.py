@@ -1,4 +1,4 @@
-"""Targets that look wrong: far from what the model without the row expects."""
+"""Target errors: targets far from their leave-one-out prediction."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from flybloom._internal.typing import Array
 
 
 class TargetErrors(NamedTuple):
-    """How far the targets of learned rows are from what the model without each row expects.
+    """Leave-one-out residuals of the targets of learned rows.
 
     Parameters
     ----------
     ranked : ndarray of shape (n_samples,)
         The positions of all rows, the most suspicious first.
     distance : ndarray of shape (n_samples,)
-        How far off the target is, in typical distances: over the median of all rows, of the output that is furthest.
+        Absolute residual divided by the median over all rows, the maximum over outputs.
     expected : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        What the model without the row predicts.
+        Leave-one-out predictions.
     """
 
     ranked: Array
@@ -29,12 +29,12 @@ class TargetErrors(NamedTuple):
 
 
 def target_errors(model: Any, X: Any, y: Any) -> TargetErrors:
-    """Return how far the targets of learned rows are from what is expected, each row left out of the model.
+    """Return leave-one-out residuals of the targets of learned rows.
 
     Parameters
     ----------
     model : FlyRidgeRegressor
-        Fitted to these rows.
+        A model fitted to these rows.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Rows that were learned.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)

@@ -1,8 +1,7 @@
-"""Learning and predicting on a Dask cluster: blocks are counted where they are loaded, and a tree adds the counts up.
+"""Training and prediction on Dask: blocks are counted where they are loaded, and a tree adds the counts.
 
-The result is an ordinary model, equal bit for bit to one that learned the same rows in one process, because exact
-sums and counts do not depend on how the rows are cut. Any scheduler of Dask will do: threads, processes, a cluster.
-What travels and what it costs is in docs/cluster.md.
+The result is an ordinary model, equal bit for bit to one that learned the same rows in one process. Any Dask scheduler
+may be used: threads, processes, or a cluster. See docs/cluster.md for the cost.
 """
 
 from __future__ import annotations
@@ -44,29 +43,29 @@ Model = TypeVar("Model", bound=CountingEstimator)
 
 
 def fit(model: Model, X: Any, y: Any = None, sample_weight: Any = None, *, progress: bool = False) -> Model:
-    """Forget everything, then learn the rows of a Dask collection.
+    """Fit a model from scratch to a Dask collection.
 
-    Each block is loaded at most twice: for a sketch of the rows, to which the encoding is fitted, then to count; once
+    Each block is loaded at most twice: for the sketch to which the encoding is fitted, and to count. It is loaded once
     if the encoding needs no rows or was fitted beforehand.
 
     Parameters
     ----------
     model : FlyBloomClassifier, FlyBloomNovelty, ...
-        The model to fit. Its `n_jobs` is not used: the scheduler has the threads.
+        The model to fit. Its `n_jobs` is ignored, because the scheduler provides the threads.
     X : Dask array or dataframe of shape (n_samples, n_features)
-        The rows. Sizes of blocks may be unknown, blocks may be empty, sparse, or miss classes.
+        The rows. Blocks may be empty, sparse, of unknown size, or lack classes.
     y : Dask array or series of shape (n_samples,), array-like, or str, default=None
-        The labels, cut into blocks as X is; or the name of the column of the dataframe X that holds them, which is then
-        no feature. None for a model that needs no labels.
+        The labels, in the same blocks as X, or the name of their column in the dataframe X. None for a model without
+        labels.
     sample_weight : Dask array or series of shape (n_samples,), array-like, or str, default=None
-        The weights, or the name of the column of X that holds them. Integers; a row of weight 3 counts as three copies.
+        The weights, or the name of their column in X. Integers; a row of weight 3 counts as three copies.
     progress : bool, default=False
-        Whether to show Dask's progress bar on stderr.
+        Whether to show a progress bar on stderr.
 
     Returns
     -------
     estimator
-        The model itself. If anything fails it is as it was before; an error in a block names the block.
+        The model. It is unchanged if anything fails; an error in a block names the block.
 
     Examples
     --------
@@ -93,28 +92,28 @@ def partial_fit(
     *,
     progress: bool = False,
 ) -> Model:
-    """Learn the rows of a Dask collection in addition to those before.
+    """Update a model with the rows of a Dask collection.
 
     Parameters
     ----------
     model : FlyBloomClassifier, FlyBloomNovelty, ...
-        The model to go on with. One that has learned nothing yet takes sizes and scaling from all rows of X.
+        The model to update. An unfitted one derives sizes and encoding from all rows of X.
     X : Dask array or dataframe of shape (n_samples, n_features)
         The rows.
     y : Dask array or series of shape (n_samples,), array-like, or str, default=None
-        The labels, or the name of the column of the dataframe X that holds them. New labels may appear in any block.
-        None for a model that needs no labels.
+        The labels, or the name of their column in the dataframe X. New labels may appear in any block. None for a model
+        without labels.
     classes : array-like of shape (n_classes,), default=None
-        Labels to expect; never needed.
+        Labels to expect; optional.
     sample_weight : Dask array or series of shape (n_samples,), array-like, or str, default=None
-        The weights, or the name of the column of X that holds them. Integers; a row of weight 3 counts as three copies.
+        The weights, or the name of their column in X. Integers; a row of weight 3 counts as three copies.
     progress : bool, default=False
-        Whether to show Dask's progress bar on stderr.
+        Whether to show a progress bar on stderr.
 
     Returns
     -------
     estimator
-        The model itself. If anything fails it is as it was before; an error in a block names the block.
+        The model. It is unchanged if anything fails; an error in a block names the block.
     """
     announced = None if classes is None else check_labels(classes)
     with learning(model) as session:
@@ -123,12 +122,12 @@ def partial_fit(
 
 
 def predict(model: CountingEstimator, X: Any) -> Any:
-    """Return the class to which each row is least novel, lazily.
+    """Predict lazily.
 
     Parameters
     ----------
     model : FlyBloomClassifier
-        A fitted model. What it learns after this call does not change the result.
+        A fitted model. Later updates of it do not affect the result.
     X : Dask array or dataframe of shape (n_samples, n_features)
         The rows.
 
@@ -154,12 +153,12 @@ def predict(model: CountingEstimator, X: Any) -> Any:
 
 
 def predict_proba(model: CountingEstimator, X: Any) -> Any:
-    """Return a probability for each class, lazily; see `FlyBloomClassifier.predict_proba`.
+    """Return class probabilities lazily; see `FlyBloomClassifier.predict_proba`.
 
     Parameters
     ----------
     model : FlyBloomClassifier
-        A fitted model. What it learns after this call does not change the result.
+        A fitted model. Later updates of it do not affect the result.
     X : Dask array or dataframe of shape (n_samples, n_features)
         The rows.
 
@@ -172,25 +171,25 @@ def predict_proba(model: CountingEstimator, X: Any) -> Any:
 
 
 def novelty(model: CountingEstimator, X: Any) -> Any:
-    """Return how novel each row is to each class, lazily; see `FlyBloomClassifier.novelty`.
+    """Return the novelty of each row lazily; see `FlyBloomClassifier.novelty`.
 
     Parameters
     ----------
     model : FlyBloomClassifier
-        A fitted model. What it learns after this call does not change the result.
+        A fitted model. Later updates of it do not affect the result.
     X : Dask array or dataframe of shape (n_samples, n_features)
         The rows.
 
     Returns
     -------
     Dask array or dataframe of shape (n_samples, n_classes)
-        From 0, familiar, to 1, never met; a dataframe with the index of X for a dataframe.
+        From 0, familiar, to 1, never seen; a dataframe with the index of X for a dataframe.
     """
     return _score(model, X, "novelty")
 
 
 class _Cluster:
-    """Learns the rows of a collection: what can be checked is checked here, the rest is done by the workers."""
+    """Trains a model on a collection: validation here, the rest on workers."""
 
     def __init__(
         self, model: CountingEstimator, session: Learning, X: Any, y: Any, sample_weight: Any, *, progress: bool
@@ -217,7 +216,7 @@ class _Cluster:
         )
 
     def learn(self, announced: Array | None = None) -> None:
-        """Let the workers sketch the rows, if the encoding is not known yet, and count them."""
+        """Sketch the rows on workers if the encoding is unknown, then count them."""
         session, is_first = self.session, self.session.learned is None
         recipe, sketch = session.recipe, None
         if session.learned is not None:
@@ -256,7 +255,7 @@ class _Cluster:
         return sketch
 
     def _place(self, at: int) -> int:
-        """Let the job know the position of the first row of each block, which takes a pass once; return how many."""
+        """Determine the position of the first row of each block in one pass; return the number of rows."""
         if self.job.starts is None:
             lengths = self._pass().lengths
             numbers = sorted(lengths)
@@ -266,20 +265,20 @@ class _Cluster:
         return self.n_placed
 
     def _pass(self, **asked: Any) -> _worker.Found:
-        """Return what the workers find in all blocks."""
+        """Run a pass over all blocks on workers, and return its result."""
         job = replace(self.job, **asked)
         return tree_reduce(self.collections, _worker.look_through, job, _worker.united, progress=self.progress)
 
 
 def _require_rows(weight: int) -> None:
-    """Refuse to learn from nothing."""
+    """Raise an error if there are no rows."""
     if weight == 0:
         msg = "X must have at least one row with a weight above zero. Got only empty blocks or zero weights instead."
         raise ValueError(msg)
 
 
 def _score(model: CountingEstimator, X: Any, method: str) -> Any:
-    """Return what a method says of each block, lazily, from the model as it is now."""
+    """Apply a method of a snapshot of the model to each block lazily."""
     X = check_collection(X, f"model.{method}")
     snapshot = copy(model).set_params(n_jobs=None)  # what a copy has learned stays as it is when the model learns on
     with reading_learned(snapshot) as learned:

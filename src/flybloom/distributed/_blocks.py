@@ -1,8 +1,7 @@
-"""Blocks of Dask collections, added up by a tree: each group of blocks on one worker, then groups with groups.
+"""Tree reduction over the blocks of Dask collections.
 
-A group is one task that loads its blocks one after the other, so a worker holds one block and one sum for each of
-its threads, however many blocks there are. That needs blocks whose graphs have nothing in common. Others (persisted
-ones, or ones that share a computation) stay tasks of their own, and each is a group.
+A group is one task that loads its blocks one after the other, so a worker holds one block and one sum per thread.
+Blocks whose graphs depend on each other (persisted ones, or ones that share a computation) are groups of their own.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ FAN_IN = 4  # sums that are added at once; each is in memory then
 def tree_reduce(
     collections: Sequence[Any], work: Callable[..., T], context: Any, add: Callable[[list[T]], T], *, progress: bool
 ) -> T:
-    """Return what `work` makes of all blocks."""
+    """Return the sum of `work` over all blocks."""
     shared = delayed(context, traverse=False)
     # keys of one family: a scheduler then keeps waiting groups to itself, and workers do not hold their lazy
     family = f"{work.__name__}-{uuid4().hex}"
@@ -46,12 +45,12 @@ def tree_reduce(
 
 
 def _run(work: Callable[..., T], context: Any, group: list[tuple[int, Any]]) -> T:
-    """Hand the blocks of a group to `work`, none of them loaded yet."""
+    """Apply `work` to the lazy blocks of a group."""
     return work(context, ((number, block if callable(block) else lambda b=block: b) for number, block in group))
 
 
 def _groups(collections: Sequence[Any]) -> list[list[tuple[int, Any]]]:
-    """Return groups of numbered blocks, lazy where the blocks stand alone, else groups of a single block."""
+    """Return groups of numbered blocks: lazy ones if blocks are independent, else single blocks."""
     rows = list(zip(*(np.ravel(collection.to_delayed()) for collection in collections), strict=True))
     lazy = _lazy_blocks(rows)
     if lazy is None:
@@ -62,9 +61,9 @@ def _groups(collections: Sequence[Any]) -> list[list[tuple[int, Any]]]:
 
 
 def _lazy_blocks(rows: list[tuple[Delayed, ...]]) -> list[Any] | None:
-    """Return functions that load a block each, or None where blocks have anything in common or lie on a cluster.
+    """Return a loader for each block, or None if blocks depend on each other or are persisted.
 
-    Each knows a small graph, which Dask sees as a plain value and does not schedule by itself.
+    Each loader holds a small graph that Dask treats as a plain value.
     """
     if "distributed" in sys.modules:
         from distributed import futures_of  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The boundary to Dask: what users pass, brought to collections that are cut into the same blocks."""
+"""Input validation: align Dask collections to the same blocks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 
 def is_frame(collection: Any) -> bool:
-    """Whether this is a Dask dataframe or series; without importing pandas for those who have arrays."""
+    """Return whether this is a Dask dataframe or series, without importing pandas."""
     return hasattr(collection, "map_partitions") and hasattr(collection, "npartitions")
 
 
 def check_collection(X: Any, local: str) -> Any:
-    """Return the rows, in blocks that hold all columns."""
+    """Return the rows in blocks with all columns."""
     if is_frame(X) and X.ndim == 2:  # noqa: PLR2004
         return X
     if not isinstance(X, da.Array):
@@ -30,7 +30,7 @@ def check_collection(X: Any, local: str) -> Any:
 
 
 def sample_of(X: Any) -> Any:
-    """Return no rows at all, but with the names and types that the collection declares for its columns."""
+    """Return zero rows with the declared column names and types."""
     if not is_frame(X):
         return np.empty((0, X.shape[1]), X.dtype)
     import pandas as pd  # noqa: PLC0415
@@ -40,7 +40,7 @@ def sample_of(X: Any) -> Any:
 
 
 def split_off(X: Any, column: Any, name: str) -> tuple[Any, Any]:
-    """Return features and a column: those given, or, where the column is a name, that column of X and the others."""
+    """Split a column given by name off X; return features and column."""
     if not isinstance(column, str):
         return X, column
     if not is_frame(X) or column not in X.columns:
@@ -51,7 +51,7 @@ def split_off(X: Any, column: Any, name: str) -> tuple[Any, Any]:
 
 
 def aligned(X: Any, y: Any, sample_weight: Any) -> list[Any]:
-    """Return collections that are cut alike: X, y and the weights, where there are any; or one that holds them all."""
+    """Return X, y and weights in equal blocks, or one collection with all of them."""
     named = {"y": y, "sample_weight": sample_weight}
     columns = {name: _column(other, X) for name, other in named.items() if other is not None}
     for name, other in columns.items():
@@ -70,12 +70,12 @@ def aligned(X: Any, y: Any, sample_weight: Any) -> list[Any]:
 
 
 def _together(*parts: Any) -> tuple[Any, ...]:
-    """Return a block of a dataframe as rows, labels and perhaps weights."""
+    """Return a block of a dataframe as rows, labels and optional weights."""
     return parts
 
 
 def _column(values: Any, X: Any) -> Any:
-    """Return labels or weights as a collection of one column, cut like X where that can be known."""
+    """Return labels or weights as a collection with the blocks of X."""
     if is_frame(values):
         return values if values.ndim == 1 or len(values.columns) != 1 else values[values.columns[0]]
     if not isinstance(values, da.Array):
@@ -89,10 +89,10 @@ def _column(values: Any, X: Any) -> Any:
 
 
 def n_blocks_of(collection: Any) -> int:
-    """Return into how many blocks of rows a collection is cut."""
+    """Return the number of row blocks of a collection."""
     return int(collection.npartitions if is_frame(collection) else collection.numblocks[0])
 
 
 def has_numbers(column: Any) -> bool:
-    """Whether labels are declared to be numbers; False where the declaration does not say."""
+    """Return whether labels are declared to be numeric."""
     return getattr(getattr(column, "dtype", None), "kind", "O") in "biuf"

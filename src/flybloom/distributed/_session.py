@@ -1,4 +1,4 @@
-"""The Dask that is active: which cluster, how many threads, and its own progress bar."""
+"""The active Dask session: cluster, threads and progress bar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dask.system import CPU_COUNT
 
 @contextmanager
 def connect(address: str) -> Iterator[Any]:
-    """Use the cluster at `address`, or worker processes on this machine with "local", until the end of the block."""
+    """Connect to the cluster at `address`, or start local workers with "local", for a with block."""
     from distributed import Client, LocalCluster  # noqa: PLC0415
 
     if address == "local":
@@ -29,7 +29,7 @@ def connect(address: str) -> Iterator[Any]:
 
 
 def active_client() -> Any:
-    """Return the client of the cluster that would compute now, or None with Dask's own schedulers."""
+    """Return the active client, or None with Dask's local schedulers."""
     if "distributed" not in sys.modules or dask.config.get("scheduler", None) not in (None, "dask.distributed"):
         return None
     from distributed import Client  # noqa: PLC0415
@@ -41,7 +41,7 @@ def active_client() -> Any:
 
 
 def n_threads() -> int:
-    """Return how many threads there are to keep busy."""
+    """Return the number of threads."""
     client = active_client()
     if client is not None:
         return max(1, int(sum(client.nthreads().values())))
@@ -49,7 +49,7 @@ def n_threads() -> int:
 
 
 def compute(lazy: Any, *, progress: bool) -> Any:
-    """Compute a lazy value with the scheduler that is active; show Dask's progress on stderr if asked to."""
+    """Compute a lazy value, optionally with a progress bar on stderr."""
     if not progress:
         return dask.compute(lazy)[0]
     if active_client() is None:

@@ -1,4 +1,4 @@
-"""A source of rows as Dask collections: what `read_blocks` decided about files and types holds on every worker."""
+"""Sources as Dask collections, with the schema of `read_blocks` on every worker."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from flybloom.estimators.counting import CountingEstimator
 
 
 def collections(blocks: Blocks) -> tuple[Any, Any]:
-    """Return rows and labels of a source as Dask collections, for `fit` and the other functions of this package."""
+    """Return rows and labels of a source as Dask collections."""
     pieces = pieces_of(blocks)
     return _frames(blocks, pieces) if blocks.schema()["names"] is not None else _arrays(blocks, pieces)
 
 
 def fit_source(model: CountingEstimator, blocks: Blocks, *, progress: bool = False) -> CountingEstimator:
-    """Learn from a source; the model, and its file, are those of a single machine."""
+    """Fit to a source; the model and its file equal those of a single machine."""
     from flybloom import distributed  # noqa: PLC0415 - which imports this module
 
     distributed.fit(model, *collections(blocks), progress=progress)
@@ -41,7 +41,7 @@ def fit_source(model: CountingEstimator, blocks: Blocks, *, progress: bool = Fal
 
 
 def pieces_of(blocks: Blocks) -> list[Blocks]:
-    """Return what becomes a block each; workers look for the places where large files can be cut."""
+    """Return the pieces of a source; workers split large files."""
     if not all(isinstance(part, FilePart) for part in blocks.parts):
         return blocks.pieces()
     schema = blocks.schema()
@@ -50,12 +50,12 @@ def pieces_of(blocks: Blocks) -> list[Blocks]:
 
 
 def _cut(blocks: Blocks) -> list[Blocks]:
-    """Return a file in pieces."""
+    """Split a file into pieces."""
     return blocks.pieces()
 
 
 def _frames(blocks: Blocks, pieces: list[Blocks]) -> tuple[Any, Any]:
-    """Return a dataframe and a series that come from one reading of each piece."""
+    """Return a dataframe and a series from one read of each piece."""
     import dask.dataframe as dd  # noqa: PLC0415 - pandas is slow to import
     import pandas as pd  # noqa: PLC0415
 
@@ -81,7 +81,7 @@ def _arrays(blocks: Blocks, pieces: list[Blocks]) -> tuple[Any, Any]:
 
 
 def _declared(schema: dict[str, Any]) -> Any:
-    """Return a frame without rows whose columns say what those of the source are."""
+    """Return an empty frame with the column types of the source."""
     import pandas as pd  # noqa: PLC0415 - slow to import
 
     types = {"number": schema["dtype"], "category": "category", "date": "datetime64[us]"}
@@ -105,7 +105,7 @@ def _load(blocks: Blocks) -> tuple[Features, Array | None]:
 
 
 def _load_frame(blocks: Blocks) -> tuple[Any, Array | None]:
-    """Read a piece as a frame and labels; cells of a table are numbers already, and come with what they are."""
+    """Read a piece as a frame and labels."""
     import pandas as pd  # noqa: PLC0415 - slow to import
 
     rows, labels = _load(blocks)
@@ -131,6 +131,6 @@ def _is_text(blocks: Blocks) -> bool:
 
 
 def _label_type(blocks: Blocks) -> np.dtype[Any]:
-    """Return the type that labels are declared to have."""
+    """Return the declared type of labels."""
     kind = blocks.schema()["labels"]
     return np.dtype(np.str_ if kind is None or _is_text(blocks) else kind)

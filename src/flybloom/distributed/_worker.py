@@ -1,6 +1,6 @@
-"""What runs on the workers: groups of blocks to sketches, to counts, and blocks to scores. Knows nothing of Dask.
+"""Work on workers: sketch, count and score blocks. Independent of Dask.
 
-A worker is told the seed and the sizes, and draws the connections itself: once in each process.
+A worker receives seed and sizes, and draws the connections once per process.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _warm: set[tuple[Any, ...]] = set()
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker needs to know."""
+    """Settings of a worker."""
 
     recipe: Recipe
     encoder: Encoder
@@ -56,7 +56,7 @@ class Job:
 
 
 class Found(NamedTuple):
-    """What a pass over some blocks gives; sums of all blocks do not depend on how they are grouped."""
+    """Result of a pass over some blocks; sums do not depend on the grouping."""
 
     lengths: dict[int, int]  # rows of each block
     sketch: Sketch | None = None
@@ -64,7 +64,7 @@ class Found(NamedTuple):
 
 
 def look_through(job: Job, blocks: Blocks) -> Found:
-    """Look through a group of blocks, one after the other: measure them, or sketch and count their rows."""
+    """Process a group of blocks: measure them, or sketch and count their rows."""
     lengths: dict[int, int] = {}
     sketch, learned = None, job.learned
     if learned is not None:  # counts of its own, so that they may be changed in place
@@ -86,7 +86,7 @@ def look_through(job: Job, blocks: Blocks) -> Found:
 
 
 def united(parts: list[Found]) -> Found:
-    """Add up what was found."""
+    """Add results."""
     lengths = {number: n for part in parts for number, n in part.lengths.items()}
     counts = [part.counts for part in parts if part.counts is not None]
     return Found(
@@ -97,12 +97,12 @@ def united(parts: list[Found]) -> Found:
 
 
 def _sum(a: Sketch | None, b: Sketch | None) -> Sketch | None:
-    """Add up sketches, some of which may be of no rows."""
+    """Add sketches, which may be empty."""
     return b if a is None else a if b is None else a + b
 
 
 def score(rows: Features, model: CountingEstimator, method: str) -> Array:
-    """Return what a method of the model says of a block of rows, which may be empty."""
+    """Apply a method of the model to a block, which may be empty."""
     with reading_learned(model) as learned:
         hasher = with_kept_projection(learned.hasher)
     if rows.shape[0] == 0:  # one row of zeros tells the shape and the type
@@ -120,24 +120,24 @@ def score(rows: Features, model: CountingEstimator, method: str) -> Array:
 
 
 def without_names(hasher: Hasher) -> Hasher:
-    """Return the same hasher for rows that have no names."""
+    """Return the hasher without feature names."""
     return replace(hasher, encoder=replace(hasher.encoder, names=None))
 
 
 def with_kept_projection(hasher: Hasher) -> Hasher:
-    """Return the same hasher with this process's connections."""
+    """Return the hasher with the cached connections of this process."""
     with _lock:
         return replace(hasher, projection=_kept(hasher.projection))
 
 
 @lru_cache(maxsize=MAX_PROJECTIONS)
 def _kept(projection: Projection) -> Projection:
-    """Return the first projection that equals this one, with its connections."""
+    """Return the cached projection with its connections."""
     return projection
 
 
 def _warm_up(hasher: Hasher, rows: Features) -> None:
-    """Draw the connections and load the kernels for rows of this kind, in one thread while the others wait."""
+    """Draw connections and load kernels in one thread while the others wait."""
     kind = (sparse.issparse(rows), hasher.encoder.encode(rows[:0]).dtype.char)
     with _lock:
         hasher.projection.draw(sparse=kind[0])
@@ -148,7 +148,7 @@ def _warm_up(hasher: Hasher, rows: Features) -> None:
 
 
 def _for_each(job: Job, blocks: Blocks, use: Callable[[int, Block], None]) -> None:
-    """Load one block after the other and hand it to `use`, unless it is empty; an error names the block."""
+    """Load blocks one after the other and pass nonempty ones to `use`; errors name the block."""
     for number, load in blocks:
         where = f"Block {number} (of 0 to {job.n_blocks - 1})"
         try:
@@ -168,7 +168,7 @@ def _for_each(job: Job, blocks: Blocks, use: Callable[[int, Block], None]) -> No
 
 
 def _checked(job: Job, number: int, parts: Sequence[Any]) -> Block | None:
-    """Return a block that was checked; None if it is empty, or weighs nothing."""
+    """Return a validated block; None if it is empty or has weight 0."""
     parts = list(parts[0] if len(parts) == 1 and isinstance(parts[0], tuple) else parts)
     X = parts.pop(0)
     y = parts.pop(0) if job.has_labels else None
@@ -191,7 +191,7 @@ def _checked(job: Job, number: int, parts: Sequence[Any]) -> Block | None:
 
 
 def _as_declared(rows: Features, dtype: Any) -> Features:
-    """Return rows in the type that the collection declares, because integers and floats are summed differently."""
+    """Return rows in the declared type, because integers and floats are summed differently."""
     if rows.dtype == dtype:
         return rows
     cast = rows.astype(dtype)

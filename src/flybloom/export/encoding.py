@@ -1,6 +1,6 @@
-"""The steps of an encoder in operators of ONNX, each rounded as flybloom rounds it.
+"""Encoder steps as ONNX operators, with the same rounding.
 
-`WRITERS` knows how a kind of step is written. A step that is not there is refused by name.
+`WRITERS` maps kinds of steps to functions. Other steps are refused by name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from flybloom.export.graph import Graph, Value
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows on their way through the steps."""
+    """Rows between steps."""
 
     values: Value
     dtype: str
@@ -38,7 +38,7 @@ class Rows:
         return self.values if dtype == self.dtype else graph.cast(self.values, dtype)
 
     def filled(self, graph: Graph) -> Rows:
-        """Return rows with zeros where values are missing."""
+        """Replace missing values by zeros."""
         if self.missing is None:
             return self
         zero = graph.constant(0, self.dtype)
@@ -46,7 +46,7 @@ class Rows:
 
 
 def encoded(graph: Graph, encoder: Encoder, X: Value, dtype: str) -> Rows:
-    """Return rows as they are hashed: float32, or int64 for whole numbers that no step changes."""
+    """Return encoded rows: float32, or int64 for integers that no step changes."""
     rows = _as_given(graph, encoder, X, dtype)
     for step in encoder.steps:
         rows = _after(graph, step, rows)
@@ -56,7 +56,7 @@ def encoded(graph: Graph, encoder: Encoder, X: Value, dtype: str) -> Rows:
 
 
 def columns_apart(graph: Graph, encoder: Encoder, X: Value, dtype: str) -> Value:
-    """Return rows as a trend sees them, float64; see `Encoder.columns_apart`."""
+    """Return the columns of the trend as float64; see `Encoder.columns_apart`."""
     rows, beside = _as_given(graph, encoder, X, dtype), []
     is_rotated = encoder.step(Rotation) is not None
     for step in encoder.steps:
@@ -85,7 +85,7 @@ def _after(graph: Graph, step: Any, rows: Rows) -> Rows:
 
 
 def _standardise(graph: Graph, step: Standardise, rows: Rows) -> Rows:
-    """Subtract and multiply in float64, then round to float32 and cut off."""
+    """Standardise in float64, then round to float32 and clip."""
     if (np.abs(step.center) > MAX_PLAIN_CENTER).any():
         msg = "Centres of columns beyond 2**969 have no operators of ONNX. Scale the data beforehand."
         raise ValueError(msg)
@@ -100,7 +100,7 @@ def _standardise(graph: Graph, step: Standardise, rows: Rows) -> Rows:
 
 
 def _whole_center(graph: Graph, step: WholeCenter, rows: Rows) -> Rows:
-    """Subtract whole numbers from whole numbers, or in float64 from floats."""
+    """Subtract integers from integers, or in float64 from floats."""
     if rows.dtype.startswith("float"):
         values = graph.node("Sub", rows.of(graph, "float64"), graph.constant(step.center.astype(np.float64)))
         return replace(rows, values=graph.cast(values, "float32"), dtype="float32")
@@ -109,7 +109,7 @@ def _whole_center(graph: Graph, step: WholeCenter, rows: Rows) -> Rows:
 
 
 def _fill(graph: Graph, step: Fill, rows: Rows) -> Rows:
-    """Put expected values in the gaps of all columns that are filled."""
+    """Impute missing values."""
     if rows.missing is None:
         return rows
     values = filled(graph, step, rows.of(graph, "float32"), rows.missing)
@@ -118,14 +118,14 @@ def _fill(graph: Graph, step: Fill, rows: Rows) -> Rows:
 
 
 def _select(graph: Graph, step: Select, rows: Rows) -> Rows:
-    """Take some columns."""
+    """Select columns."""
     columns = graph.constant(step.columns, np.int64)
     missing = None if rows.missing is None else graph.node("Gather", rows.missing, columns, axis=1)
     return Rows(graph.node("Gather", rows.values, columns, axis=1), rows.dtype, step.columns.size, missing)
 
 
 def _soft_bins(graph: Graph, step: SoftBins, rows: Rows) -> Rows:
-    """Compare the knot to the left of each value with all knots: two of them get a share."""
+    """Compare the knot to the left of each value with all knots."""
     n, limit = step.n_bins, np.float32(step.limit)
     one, knots = graph.constant(np.float32(1)), graph.constant(np.arange(n), np.int64)
     values = graph.node("Clip", rows.of(graph, "float32"), graph.constant(-limit), graph.constant(limit))
@@ -157,7 +157,7 @@ def _relevance(graph: Graph, step: Relevance, rows: Rows) -> Rows:
 
 
 def _rotation(graph: Graph, step: Rotation, rows: Rows) -> Rows:
-    """Multiply whole numbers in float64, which is exact in any order."""
+    """Multiply integers in float64, which is exact in any order."""
     whole = graph.node("Mul", rows.of(graph, "float64"), graph.constant(float(rotation.UNIT)))
     limit = float(rotation.LARGEST)
     whole = graph.node("Clip", graph.node("Round", whole), graph.constant(-limit), graph.constant(limit))
@@ -169,7 +169,7 @@ def _rotation(graph: Graph, step: Rotation, rows: Rows) -> Rows:
 
 
 def _bias_columns(graph: Graph, step: BiasColumns, rows: Rows) -> Rows:
-    """Put ones behind the columns: a row of them, as often as there are rows."""
+    """Append columns of ones."""
     values = rows.filled(graph).of(graph, "float32")
     n_rows = graph.node("Shape", values, end=1)
     shape = graph.node("Concat", n_rows, graph.constant([step.n], np.int64), axis=0)

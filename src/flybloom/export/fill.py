@@ -1,7 +1,7 @@
-"""Missing values from the others of their row, in operators of ONNX.
+"""Imputation in ONNX operators.
 
-As `_kernels/_plain/fill.py` has it, but a runtime adds up in an order of its own, and has logarithms and exponentials
-of its own: what is expected may differ by the last bit of a float64, before it becomes a float32.
+See `_kernels/_plain/fill.py`. A runtime may sum in another order and has its own logarithms and exponentials, so values
+may differ in the last bit of a float64 before they are rounded to float32.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from flybloom.export.graph import Graph, Value
 
 
 def filled(graph: Graph, step: Fill, values: Value, missing: Value) -> Value:
-    """Return float32 rows with all their gaps filled."""
+    """Return imputed rows as float32."""
     d = step.means.shape[1]
     zero = graph.constant(0.0)
     known = graph.node("Where", missing, zero, graph.cast(values, "float64"))
@@ -43,7 +43,7 @@ def filled(graph: Graph, step: Fill, values: Value, missing: Value) -> Value:
 
 
 def _solved(graph: Graph, matrix: Value, right: Value, d: int) -> tuple[Value, Value]:
-    """Return what matrices times it give the right side, and the logarithms of the determinants; by elimination."""
+    """Solve linear systems by elimination; return solutions and log-determinants."""
     last = graph.constant([-1], np.int64)
     pivots = []
     for p in range(d):

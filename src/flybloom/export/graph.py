@@ -1,4 +1,4 @@
-"""A graph of ONNX that is being written: nodes and constants, each named when it is made."""
+"""Builder of ONNX graphs."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ TYPES = {"float32": 1, "int32": 6, "int64": 7, "float64": 11, "uint64": 13}
 
 
 class Sink(Protocol):
-    """Where nodes and constants go: a model of its own, or one that somebody else makes."""
+    """Receiver of nodes and constants: an own model, or that of skl2onnx."""
 
     def new_name(self, hint: str) -> str:
-        """Return a name that nothing else has."""
+        """Return an unused name."""
 
     def add_node(self, op: str, inputs: list[str], outputs: list[str], attributes: dict[str, Any]) -> None:
-        """Take a node."""
+        """Add a node."""
 
     def add_constant(self, name: str, values: Array) -> None:
-        """Take a constant."""
+        """Add a constant."""
 
 
 class Graph:
-    """Writes standard operators to a sink; each method returns the value that comes out."""
+    """Writes standard operators to a sink; each method returns its output."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
 
     def node(self, op: str, *inputs: Value, **attributes: Any) -> Value:
-        """Return what an operator makes of values."""
+        """Add an operator, and return its output."""
         return self.nodes(op, *inputs, n_outputs=1, **attributes)[0]
 
     def nodes(self, op: str, *inputs: Value, n_outputs: int, **attributes: Any) -> list[Value]:
-        """Return all that an operator makes of values."""
+        """Add an operator, and return all its outputs."""
         outputs = [Value(self._sink.new_name(op)) for _ in range(n_outputs)]
         self._sink.add_node(op, [*inputs], [*outputs], attributes)
         return outputs
 
     def constant(self, values: Any, dtype: Any = None) -> Value:
-        """Return a constant; small ones that are the same are stored once."""
+        """Add a constant; small equal ones are shared."""
         array = np.asarray(values, dtype)
         key = (
             array.dtype.str,
@@ -66,5 +66,5 @@ class Graph:
         return self.node("Cast", value, to=TYPES[dtype])
 
     def column(self, value: Value, at: int) -> Value:
-        """Return one place of the second axis, without that axis."""
+        """Return one index of the second axis."""
         return self.node("Gather", value, self.constant(at, np.int64), axis=1)

@@ -1,7 +1,7 @@
-"""The winners of rows in operators of ONNX: a chain of additions in the order of the connections, then TopK.
+"""Winners in ONNX operators: a chain of additions in the order of the connections, then TopK.
 
-A sum over an axis would be shorter, but runtimes may add in any order; a chain has the order, and so the bits, of
-flybloom. TopK gives equal sums to the smaller index, as flybloom does.
+A reduction would be shorter, but runtimes may add in any order; a chain gives the same bits. TopK breaks ties by the
+smaller index, as flybloom does.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from flybloom.export.graph import Graph, Value
 
 
 def winners(graph: Graph, hasher: Hasher, X: Value, dtype: str) -> Value:
-    """Return the winners of each row as int64, the largest sum first."""
+    """Return the winners of each row as int64, by descending sum."""
     rows = encoded(graph, hasher.encoder, X, dtype)
     projection, values = hasher.projection, rows.values
     if projection.signed:
@@ -33,7 +33,7 @@ def winners(graph: Graph, hasher: Hasher, X: Value, dtype: str) -> Value:
 
 
 def hashes(graph: Graph, n_components: int, won: Value) -> Value:
-    """Return rows of zeros, with ones where components won, as float32."""
+    """Return binary hashes as float32."""
     shape = graph.node("Concat", graph.node("Shape", won, end=1), graph.constant([n_components], np.int64), axis=0)
     nothing = graph.node("Expand", graph.constant(np.float32(0)), shape)
     ones = graph.node("Expand", graph.constant(np.float32(1)), graph.node("Shape", won))

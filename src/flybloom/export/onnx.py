@@ -1,4 +1,4 @@
-"""ONNX: models in standard operators, for onnxruntime and whatever else reads them."""
+"""Export to ONNX with standard operators."""
 
 from __future__ import annotations
 
@@ -34,34 +34,34 @@ CONVERTED = (FlyBloomClassifier, FlyRidgeClassifier, FrozenClassifier, *DETECTOR
 
 
 def to_onnx(model: Any, *, dtype: Literal["float64", "float32", "int64"] = "float64") -> onnx.ModelProto:
-    """Return a fitted model as a graph of ONNX, in standard operators only.
+    """Convert a fitted model to an ONNX graph with standard operators only.
 
-    Sums of the hash are added in the order in which flybloom adds them, and sums of weights are exact, so a runtime
-    that keeps to the standard gives the same labels, bit for bit. Rows are dense; missing values are NaN. The graph has
-    the encoding, connections and weights in it, and knows nothing of counts that come later.
+    Sums are added in the same order as in flybloom and sums of weights are exact, so a conforming runtime gives the
+    same labels, bit for bit. Rows are dense; missing values are NaN. The graph contains encoding, connections and
+    weights.
 
     Parameters
     ----------
     model : estimator
-        A FlyBloomClassifier, FlyRidgeClassifier, FlyRidgeRegressor, FlyBloomNovelty or FlyHash, fitted, or what
-        `freeze` of one returned.
+        A FlyBloomClassifier, FlyRidgeClassifier, FlyRidgeRegressor, FlyBloomNovelty or FlyHash, fitted, or a frozen
+        model.
     dtype : {"float64", "float32", "int64"}, default="float64"
-        Type of the input. With int64, and an encoding that leaves rows as they are, sums are whole numbers.
+        Type of the input. With int64 and ``encoding="none"``, sums are integers.
 
     Returns
     -------
     onnx.ModelProto
         With the input ``X`` of shape (n_samples, n_features). A classifier has the outputs ``label`` and
         ``probabilities`` (float32); a regressor has ``variable`` (float64, a column for each output); a detector
-        has ``label`` and ``scores`` (float64, those of `decision_function`); a hash has ``winners`` (int64, the largest
-        sum first) and ``hash`` (float32, zeros and ones).
+        has ``label`` and ``scores`` (float64, those of `decision_function`); a hash has ``winners`` (int64, by
+        descending sum) and ``hash`` (float32, binary).
 
     Raises
     ------
     TypeError
         If the model is of another kind.
     ValueError
-        If its encoding has a step that ONNX has no operators for.
+        If its encoding has a step without ONNX operators.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def to_onnx(model: Any, *, dtype: Literal["float64", "float32", "int64"] = "floa
 
 
 def write_model(graph: Graph, model: Any, X: Value, dtype: str) -> dict[str, Value]:
-    """Write the graph of a model, and return what comes out by name."""
+    """Write the graph of a model, and return its outputs by name."""
     if not isinstance(model, CONVERTED):
         msg = (
             f"Only {', '.join(kind.__name__ for kind in CONVERTED)} can be written as ONNX. Got {type(model).__name__} "
@@ -109,7 +109,7 @@ def write_model(graph: Graph, model: Any, X: Value, dtype: str) -> dict[str, Val
 
 
 class _Model:
-    """A model of its own."""
+    """Sink for a standalone ONNX model."""
 
     def __init__(self, onnx: Any) -> None:
         self._onnx = onnx
@@ -132,7 +132,7 @@ class _Model:
     def finished(
         self, dtype: str, n_features: int, outputs: dict[str, Value], types: dict[str, tuple[int, Any]]
     ) -> Any:
-        """Return the whole, checked."""
+        """Return the validated model."""
         helper = self._onnx.helper
         for name, value in outputs.items():
             self.add_node("Identity", [value], [name], {})
@@ -174,7 +174,7 @@ def _n_outputs(model: Any) -> int:
 
 
 class _Container:
-    """A model that skl2onnx makes."""
+    """Sink for a model of skl2onnx."""
 
     def __init__(self, scope: Any, container: Any) -> None:
         self._scope, self._container = scope, container
@@ -199,7 +199,7 @@ class _Container:
 
 
 def register() -> None:
-    """Let skl2onnx convert these estimators, so that pipelines with them convert as a whole.
+    """Register converters with skl2onnx, so that whole pipelines can be converted.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def register() -> None:
 
 
 def _shapes(operator: Any) -> None:
-    """Tell skl2onnx the types and shapes of what comes out."""
+    """Declare output types and shapes for skl2onnx."""
     types = import_module("skl2onnx.common.data_types")
     n_rows = operator.inputs[0].type.shape[0]
     model = operator.raw_operator
@@ -250,7 +250,7 @@ def _shapes(operator: Any) -> None:
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
-    """Write a model into the one that skl2onnx makes."""
+    """Write a model into that of skl2onnx."""
     types = import_module("skl2onnx.common.data_types")
     names = {types.DoubleTensorType: "float64", types.FloatTensorType: "float32", types.Int64TensorType: "int64"}
     dtype = names.get(type(operator.inputs[0].type))

@@ -1,4 +1,4 @@
-"""From winners to labels and probabilities in operators of ONNX."""
+"""Labels and probabilities from winners in ONNX operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from flybloom.export.hashing import hashes
 
 
 def linear_answers(graph: Graph, learned: FrozenReadout, seed: int, won: Value) -> dict[str, Value]:
-    """Add up weights, which is exact in any order; return the label of the largest score, and probabilities."""
+    """Sum weights exactly; return the label with the largest score, and probabilities."""
     scores = _scores(graph, learned, won)
     codes = _largest(graph, scores, won, seed)
     label = graph.node("Gather", graph.constant(label_values(learned.classes)), codes, axis=0)
@@ -25,7 +25,7 @@ def linear_answers(graph: Graph, learned: FrozenReadout, seed: int, won: Value) 
 
 
 def target_answers(graph: Graph, learned: FrozenOutputs, won: Value, columns: Value | None) -> dict[str, Value]:
-    """Return the targets that scores stand for, with the trend of the columns of the rows put back."""
+    """Return targets from scores, with the trend added."""
     scores, grid = graph.node("Mul", _scores(graph, learned, won), graph.constant(learned.unit)), learned.grid
     if grid.trend is not None and columns is not None:
         scaled = graph.node("Round", graph.node("Mul", columns, graph.constant(float(COLUMN_STEPS))))
@@ -39,7 +39,7 @@ def target_answers(graph: Graph, learned: FrozenOutputs, won: Value, columns: Va
 
 
 def novelty_answers(graph: Graph, learned: NoveltyReadout, n_components: int, won: Value) -> dict[str, Value]:
-    """Return -1 for outliers and 1 for the others, and how far the score of each row is above the threshold."""
+    """Return -1 for outliers and 1 for others, and the decision function."""
     form, axis = learned.form, graph.constant([1], np.int64)
     if isinstance(form, FilterForm):
         weights = graph.node("Gather", graph.constant(form.weights), won, axis=0)
@@ -60,21 +60,21 @@ def novelty_answers(graph: Graph, learned: NoveltyReadout, n_components: int, wo
 
 
 def _scores(graph: Graph, learned: FrozenReadout | FrozenOutputs, won: Value) -> Value:
-    """Return sums of the weights of winners with the intercept, in units: exact in any order."""
+    """Return integer sums of the weights of winners and the intercept, exact in any order."""
     weights = graph.node("Gather", graph.constant(learned.weights), won, axis=0)
     sums = graph.node("ReduceSum", graph.cast(weights, "float64"), graph.constant([1], np.int64), keepdims=0)
     return graph.node("Add", sums, graph.constant(learned.intercept))
 
 
 def label_values(classes: Array) -> Array:
-    """Return labels in a type that ONNX has."""
+    """Return labels in an ONNX type."""
     return classes.astype(object) if classes.dtype.kind in "UT" else classes
 
 
 def _added_in_order(graph: Graph, values: Value) -> Value:
-    """Return sums over the second axis, one after the other; a runtime may do as it likes with a sum over an axis.
+    """Sum over the second axis in a fixed order, which a reduction would not guarantee.
 
-    onnxruntime even adds whole numbers as floats there.
+    onnxruntime reduces integers as floats.
     """
     last = graph.node("Sub", graph.node("Shape", values, start=1, end=2), graph.constant([1], np.int64))
     sums = graph.node("CumSum", values, graph.constant(1, np.int64))
@@ -82,7 +82,7 @@ def _added_in_order(graph: Graph, values: Value) -> Value:
 
 
 def _largest(graph: Graph, scores: Value, won: Value, seed: int) -> Value:
-    """Return the class of the largest score; ties go to one of the tied, chosen by a hash of the winners."""
+    """Return the class with the largest score; ties are broken by a hash of the winners."""
     axis = graph.constant([1], np.int64)
     tied = graph.cast(graph.node("Equal", scores, graph.node("ReduceMax", scores, axis, keepdims=1)), "int64")
     n_tied = graph.node("ReduceSum", tied, axis, keepdims=1)
@@ -100,7 +100,7 @@ def _largest(graph: Graph, scores: Value, won: Value, seed: int) -> Value:
 
 
 def _mixed(graph: Graph, words: Value) -> Value:
-    """Return 64-bit words scrambled; products wrap around, so signed ones have the bits of unsigned ones."""
+    """Mix 64-bit words; signed products wrap around like unsigned ones."""
     for bits, factor in ((30, MIX_0), (27, MIX_1), (31, None)):
         words = graph.node("BitwiseXor", words, _shifted(graph, words, bits))
         if factor is not None:
@@ -109,6 +109,6 @@ def _mixed(graph: Graph, words: Value) -> Value:
 
 
 def _shifted(graph: Graph, words: Value, bits: int) -> Value:
-    """Return words without their low bits, zeros above."""
+    """Shift words right logically."""
     shift = graph.constant(bits, np.uint64)
     return graph.cast(graph.node("BitShift", graph.cast(words, "uint64"), shift, direction="RIGHT"), "int64")

@@ -1,7 +1,7 @@
-"""Parties that count where their rows are, and add up: plainly, with noise of their own, or under masks.
+"""Federated learning: parties count their own rows, and counts are added plainly, with noise, or under masks.
 
-All parties share a seed, sizes and an encoding, so that they hash alike. Counts add up, so one round is enough, and the
-sum is what one machine with all rows would have counted, bit for bit.
+All parties share a seed, sizes and an encoder. One round is enough, and the sum equals the counts of one machine with
+all rows, bit for bit.
 """
 
 from flybloom._internal.deprecated import old_functions

@@ -1,4 +1,4 @@
-"""Flower: a client that counts its rows, and a strategy that adds up."""
+"""Client and strategy for Flower."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ STAGES = ("keys", "shares", "masked", "reveal")
 
 
 def flower_client(model: Any, X: Any, y: Any, *, classes: Any = None, release: dict[str, Any] | None = None) -> Any:
-    """Return a client of Flower that counts its rows once, and sends counts.
+    """Return a Flower client that counts its rows once and sends the counts.
 
     Parameters
     ----------
     model : FlyBloomClassifier
-        What all parties share: an empty model with an encoder, ``model.like()``, or settings whose encoding needs no
+        The model that all parties share: an empty one with an encoder, ``model.like()``, or one whose encoding needs no
         rows.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The rows of this party.
     y : array-like of shape (n_samples,)
         Their labels.
     classes : array-like or None, default=None
-        All labels that any party may have: for masks, and for noise.
+        All labels of all parties; needed for masks and noise.
     release : dict or None, default=None
-        What `FlyBloomClassifier.release` is called with: the party then sends noisy counts alone.
+        Arguments of `FlyBloomClassifier.release`: the party then sends only noisy counts.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def flower_client(model: Any, X: Any, y: Any, *, classes: Any = None, release: d
     parties: list[Party] = []
 
     class CountingClient(NumPyClient):  # type: ignore[misc]
-        """Counts once, and answers."""
+        """Flower client that counts its rows once."""
 
         def fit(self, parameters: Any, config: dict[str, Any]) -> tuple[list[Array], int, dict[str, Any]]:  # noqa: ARG002
             stage = config.get("stage")
@@ -72,24 +72,24 @@ def flower_client(model: Any, X: Any, y: Any, *, classes: Any = None, release: d
 def flower_strategy(  # noqa: C901 - one class, which must not be made before Flower is imported
     n_parties: int, *, masked: tuple[Any, Any] | None = None, threshold: int | None = None
 ) -> tuple[Any, dict[str, Any]]:
-    """Return a strategy of Flower that adds up what parties counted, and a dict that holds the model in the end.
+    """Return a Flower strategy that adds counts, and a dict for the resulting model.
 
     Parameters
     ----------
     n_parties : int
-        How many parties there are; all must answer, but with masks.
+        Number of parties; without masks all must answer.
     masked : tuple of (FlyBloomClassifier, array-like) or None, default=None
-        An empty model as the parties have (`like`), and the labels agreed on: the server then sees the sum alone. It
-        takes four rounds, otherwise it is one.
+        The shared empty model (`like`) and the agreed labels: the server then sees only the sum. This takes four rounds
+        instead of one.
     threshold : int or None, default=None
-        How many parties must stay with masks; None is two thirds of them.
+        With masks, number of parties that must stay; None for two thirds.
 
     Returns
     -------
     strategy : flwr.server.strategy.Strategy
         For `flwr.server.start_server`.
     result : dict
-        ``result["model"]`` is the model once all rounds are done.
+        ``result["model"]`` is the model after all rounds.
     """
     require_extra("flwr", "federated", "A Flower strategy")
     from flwr.common import FitIns, parameters_to_ndarrays  # noqa: PLC0415 - an extra
@@ -104,7 +104,7 @@ def flower_strategy(  # noqa: C901 - one class, which must not be made before Fl
     empty = to_parameters([])
 
     class SumOfCounts(Strategy):  # type: ignore[misc]
-        """Adds up, and knows nothing of learning."""
+        """Flower strategy that adds counts."""
 
         def initialize_parameters(self, client_manager: Any) -> Any:
             client_manager.wait_for(n_parties)
@@ -164,7 +164,7 @@ def flower_strategy(  # noqa: C901 - one class, which must not be made before Fl
 
 
 def _named(texts: dict[int, bytes]) -> dict[str, bytes]:
-    """Return messages with names that Flower can send."""
+    """Return messages as named Flower values."""
     return {str(index): text for index, text in texts.items()}
 
 
@@ -177,7 +177,7 @@ def _to_bytes(model: Any) -> Array:
 
 
 def _of_bytes(values: Array) -> Any:
-    """Return the model of such an array; everything in it is checked."""
+    """Return the model in such an array, validated."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "model.fly").write_bytes(values.tobytes())
         return load(Path(folder) / "model.fly")

@@ -1,12 +1,11 @@
-"""Masked sums: whoever adds up sees the sum, and nothing of any party.
+"""Secure aggregation: the server learns only the sum.
 
-The protocol of Bonawitz et al. (2017), over whole numbers modulo 2**64, so that sums are exact. Key agreement,
-encryption and secret sharing are those that Flower ships. Its generator of masks is not used, because it folds a key
-into 32 bits, which can be tried out, and stops short of 64-bit numbers: masks are the key stream of AES-256 in counter
-mode.
+The protocol of Bonawitz et al. (2017), over integers modulo 2**64, so that sums are exact. Key agreement, encryption
+and secret sharing are Flower's. Its mask generator is not used, because it reduces a key to 32 bits: masks are the key
+stream of AES-256 in counter mode.
 
-Four rounds: keys, shares, masked vectors, and what lifts the masks. A party may drop out after the second. If as many
-answer as the threshold asks for, the sum is that of all who sent a vector; otherwise there is none.
+Four rounds: keys, shares, masked vectors, unmasking. Parties may drop out after the second. If at least the threshold
+answers, the result is the sum of all vectors that were sent; otherwise there is none.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ KEY_BYTES = 48  # of a number on the curve SECP384R1
 
 
 class MaskingError(RuntimeError):
-    """A masked sum cannot be had, or would tell of a party."""
+    """A masked sum is impossible or would reveal a party."""
 
 
 class Party:
-    """One of those who add up: it answers four questions, in order, each once.
+    """A party, which answers four requests in order, each once.
 
     Parameters
     ----------
     index : int
         Its number, from 0.
     threshold : int
-        How many parties must answer in the end; more than half of them.
+        Number of parties that must answer in the last round; more than half.
     """
 
     def __init__(self, index: int, threshold: int) -> None:
@@ -49,11 +48,11 @@ class Party:
         self._answered: set[str] = set()
 
     def keys(self) -> bytes:
-        """Return the public keys, for everybody."""
+        """Return the public keys."""
         return json.dumps({"mask": _public(self._mask_key), "channel": _public(self._channel_key)}).encode()
 
     def shares(self, keys: dict[int, bytes]) -> dict[int, bytes]:
-        """Return a secret for each party, given everybody's keys: shares of what would lift the masks of this one."""
+        """Return encrypted shares for each party, given all public keys."""
         self._answer_once("shares")
         if len(keys) < self.threshold or self.threshold * 2 <= len(keys):
             msg = (
@@ -71,7 +70,7 @@ class Party:
         }
 
     def masked(self, shares: dict[int, bytes], values: Array) -> Array:
-        """Return the vector under masks, given the secrets from those parties that are still there."""
+        """Return the masked vector, given the shares of the remaining parties."""
         self._answer_once("masked")
         if len(shares) < self.threshold:
             msg = f"Only {len(shares)} parties are left, and the threshold is {self.threshold}. Begin again."
@@ -89,7 +88,7 @@ class Party:
         return np.asarray(total)
 
     def reveal(self, survivors: list[int]) -> dict[int, bytes]:
-        """Return, of each party, one share: of its own mask if it is there, of its key if it is not; never both."""
+        """Return one share per party: of its own mask if it stayed, of its key if it dropped out."""
         there = set(survivors)
         if len(there) < self.threshold or not there <= set(self._inbox):
             msg = f"Only {len(there)} parties are left, and the threshold is {self.threshold}. Begin again."
@@ -98,21 +97,21 @@ class Party:
         return {peer: share[0 if peer in there else 1] for peer, share in self._inbox.items()}
 
     def _answer_once(self, question: str) -> None:
-        """Refuse a question that was answered: two answers together could show a single vector."""
+        """Raise an error for a repeated request: two answers could reveal a vector."""
         if question in self._answered:
             msg = f"This party has answered {question!r}, and says no more: two answers could show a single vector."
             raise MaskingError(msg)
         self._answered.add(question)
 
     def _sealed(self, peer: int, text: bytes) -> bytes:
-        """Return a text that only a peer can read."""
+        """Encrypt a text for a peer."""
         from flwr.common.secure_aggregation.crypto.symmetric_encryption import encrypt  # noqa: PLC0415 - an extra
 
         key = base64.urlsafe_b64encode(_agreed(self._channel_key, self._peers[peer]["channel"]))
         return bytes(encrypt(key, text))
 
     def _opened(self, peer: int, text: bytes) -> bytes:
-        """Return what a peer wrote."""
+        """Decrypt a text from a peer."""
         from cryptography.fernet import InvalidToken  # noqa: PLC0415 - an extra
         from flwr.common.secure_aggregation.crypto.symmetric_encryption import decrypt  # noqa: PLC0415 - an extra
 
@@ -125,12 +124,12 @@ class Party:
 
 
 class MaskedSum:
-    """Who adds up: passes on what parties write to each other, and lifts the masks of the sum.
+    """The server: forwards messages between parties and unmasks the sum.
 
     Parameters
     ----------
     threshold : int
-        How many parties must answer in the end.
+        Number of parties that must answer in the last round.
     """
 
     def __init__(self, threshold: int) -> None:
@@ -140,17 +139,17 @@ class MaskedSum:
         self._vectors: dict[int, Array] = {}
 
     def take_keys(self, keys: dict[int, bytes]) -> dict[int, bytes]:
-        """Keep the keys of all parties, and return them for all."""
+        """Store the keys of all parties, and return them."""
         self.keys = dict(keys)
         return self.keys
 
     def take_shares(self, shares: dict[int, dict[int, bytes]]) -> dict[int, dict[int, bytes]]:
-        """Return, for each party that is there, what the others wrote to it."""
+        """Return the messages for each remaining party."""
         self._shares = shares
         return {peer: {author: texts[peer] for author, texts in shares.items()} for peer in shares}
 
     def take_vectors(self, vectors: dict[int, Array]) -> list[int]:
-        """Keep the masked vectors, and return who sent one; refused if too few did."""
+        """Store the masked vectors, and return who sent one; MaskingError if too few did."""
         if len(vectors) < self.threshold:
             msg = (
                 f"Only {len(vectors)} of {len(self.keys)} parties sent a vector, and the threshold is "
@@ -164,7 +163,7 @@ class MaskedSum:
         return sorted(vectors)
 
     def total(self, revealed: dict[int, dict[int, bytes]]) -> Array:
-        """Return the sum of all vectors that were sent, exactly, as int64."""
+        """Return the exact sum of all vectors as int64."""
         if len(revealed) < self.threshold:
             msg = f"Only {len(revealed)} parties answered, and the threshold is {self.threshold}. Begin again."
             raise MaskingError(msg)
@@ -185,7 +184,7 @@ class MaskedSum:
 
 
 def _stream(key: bytes, size: int) -> Array:
-    """Return as many 64-bit numbers as asked for: the key stream of AES-256 in counter mode. A key makes one."""
+    """Return n 64-bit numbers of the key stream of AES-256 in counter mode."""
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes  # noqa: PLC0415 - an extra
 
     stream = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor().update(bytes(8 * size))
@@ -207,19 +206,19 @@ def _public(key: Any) -> str:
 
 
 def _private_bytes(key: Any) -> bytes:
-    """Return the number that a private key is: far shorter than its file, and so far sooner shared."""
+    """Return the number of a private key as bytes, which is shorter to share than its file."""
     return int(key.private_numbers().private_value).to_bytes(KEY_BYTES, "big")
 
 
 def _private_of(text: bytes) -> Any:
-    """Return the private key of a number, on the curve that Flower uses."""
+    """Return the private key for a number on Flower's curve."""
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415 - an extra
 
     return ec.derive_private_key(int.from_bytes(text, "big"), ec.SECP384R1())
 
 
 def _agreed(key: Any, public: str) -> bytes:
-    """Return the 32 bytes that two parties agree on."""
+    """Return the shared secret of two parties, 32 bytes."""
     from flwr.common.secure_aggregation.crypto.symmetric_encryption import generate_shared_key  # noqa: PLC0415
     from flwr.supercore.primitives.asymmetric import bytes_to_public_key  # noqa: PLC0415 - an extra
 
@@ -227,14 +226,14 @@ def _agreed(key: Any, public: str) -> bytes:
 
 
 def _split(secret: bytes, threshold: int, n: int) -> list[bytes]:
-    """Return n shares of a secret, of which `threshold` tell it and fewer tell nothing."""
+    """Split a secret into n Shamir shares with a threshold."""
     from flwr.common.secure_aggregation.crypto.shamir import create_shares  # noqa: PLC0415 - an extra
 
     return list(create_shares(secret, threshold, n))
 
 
 def _joined(shares: list[bytes]) -> bytes:
-    """Return the secret of shares."""
+    """Combine shares to the secret."""
     from flwr.common.secure_aggregation.crypto.shamir import combine_shares  # noqa: PLC0415 - an extra
 
     return bytes(combine_shares(shares))

@@ -1,4 +1,4 @@
-"""Counts by class as vectors of 64-bit numbers, which can be added by anybody, and models of such sums."""
+"""Counts as vectors of 64-bit integers, and models of their sums."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from flybloom.exceptions import IncompatibleHashError
 
 
 def like(model: FlyBloomClassifier, n_features: int) -> FlyBloomClassifier:
-    """Return an empty model that hashes like another one, which need not have learned anything.
+    """Return an empty model that hashes like another one, fitted or not.
 
     Parameters
     ----------
     model : FlyBloomClassifier
-        A model whose encoder all parties share, or the settings: then its encoding must need no rows.
+        A model with the shared encoder, or an unfitted model whose encoding needs no rows.
     n_features : int
-        Columns of the rows.
+        Number of features.
 
     Returns
     -------
     FlyBloomClassifier
-        Every party makes the same one.
+        The empty model, equal for all parties.
     """
     with suppress(NotFittedError):
         return model.like()
@@ -50,19 +50,19 @@ def like(model: FlyBloomClassifier, n_features: int) -> FlyBloomClassifier:
 
 
 def counts_to_vector(model: FlyBloomClassifier, classes: Any) -> Array:
-    """Return the rows of each class and all counts, for classes that all parties agree on.
+    """Return class counts and winner counts as one vector, for agreed classes.
 
     Parameters
     ----------
     model : FlyBloomClassifier
-        What a party has counted.
+        The model of a party.
     classes : array-like
-        All labels that any party may have.
+        All labels of all parties.
 
     Returns
     -------
     ndarray of shape (n_classes + n_components * n_classes,), int64
-        The same length for every party.
+        A vector of the same length for every party.
     """
     agreed = _sorted(classes)
     with reading_learned(model) as learned:
@@ -79,21 +79,21 @@ def counts_to_vector(model: FlyBloomClassifier, classes: Any) -> Array:
 
 
 def vector_to_model(model: FlyBloomClassifier, classes: Any, vector: Array) -> FlyBloomClassifier:
-    """Return the model of a sum of vectors; classes without rows are left out, as `fit` would.
+    """Return the model for a sum of vectors; classes without rows are omitted.
 
     Parameters
     ----------
     model : FlyBloomClassifier
-        An empty model that hashes as the parties do: what `like` returns.
+        The shared empty model, see `like`.
     classes : array-like
-        The labels that were agreed on.
+        The agreed labels.
     vector : ndarray
-        The sum of what `counts_to_vector` returned to the parties.
+        The sum of the vectors of `counts_to_vector`.
 
     Returns
     -------
     FlyBloomClassifier
-        The same as a model that learned all rows on one machine, bit for bit.
+        A model equal, bit for bit, to one that learned all rows on one machine.
     """
     agreed = _sorted(classes)
     with reading_learned(model) as learned:

@@ -1,4 +1,4 @@
-"""Displays in the manner of scikit-learn: computed once, drawn as often as you like. Needs ``flybloom[plots]``."""
+"""Displays in the style of scikit-learn. Needs ``flybloom[plots]``."""
 
 from flybloom.plots.certificate import CertificateDisplay
 from flybloom.plots.counts import CountsDisplay

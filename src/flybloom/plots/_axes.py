@@ -1,4 +1,4 @@
-"""What displays have in common, and where they draw: matplotlib, imported when first needed."""
+"""Base class of displays; matplotlib is imported when first needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from flybloom.exceptions import require_extra
 
 
 def require_pyplot(owner: str) -> Any:
-    """Return matplotlib.pyplot, or say how to get it."""
+    """Return matplotlib.pyplot, or raise ImportError with instructions."""
     require_extra("matplotlib", "plots", owner)
     from matplotlib import pyplot as plt  # noqa: PLC0415 - an extra, so only here
 
@@ -22,7 +22,7 @@ def axes_for(owner: str, ax: Any) -> Any:
 
 
 class Display:
-    """What is drawn on axes of its own, once it is known what."""
+    """Base class of displays."""
 
     ax_: Any
     figure_: Any
@@ -33,10 +33,9 @@ class Display:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes to plot on; None for a new figure.
         **options : dict
-            Passed on to the function of matplotlib that draws: `plot` or `errorbar` of curves, `hist` of bars, `imshow`
-            of colours.
+            Passed to matplotlib: `plot`, `errorbar`, `hist` or `imshow`.
 
         Returns
         -------
@@ -54,7 +53,7 @@ class Display:
 
 
 def grid_of_axes(owner: str, n: int, ax: Any, n_columns: int = 5, size: tuple[float, float] = (1.8, 2.0)) -> list[Any]:
-    """Return `n` axes: those given, or a new figure with rows of `n_columns`, each of a size in inches."""
+    """Return `n` axes: those given, or a new grid with `n_columns`, each of a size in inches."""
     pyplot = require_pyplot(owner)
     if ax is not None:
         axes = list(ax.flat) if hasattr(ax, "flat") else list(ax) if hasattr(ax, "__iter__") else [ax]
@@ -73,5 +72,5 @@ def grid_of_axes(owner: str, n: int, ax: Any, n_columns: int = 5, size: tuple[fl
 
 
 def plain(value: Any) -> str:
-    """Return a label as matplotlib shows it as it is: between two dollars it would read a formula."""
+    """Escape dollars in a label, which matplotlib would parse as a formula."""
     return str(value).replace("$", r"\$")

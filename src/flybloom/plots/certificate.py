@@ -1,4 +1,4 @@
-"""A picture of labels that are proven to hold."""
+"""Display of robustness certificates."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ NORMS = {"linf": "every feature may move by", "l2": "l2 distance", "l1": "l1 dis
 
 
 class CertificateDisplay(Display):
-    """The share of rows whose label no change within a radius can turn, against the radius.
+    """Share of rows with a certified label, against the radius.
 
     It is recommended to use `from_estimator` to create one.
 
     Parameters
     ----------
     radius : array-like of shape (n_samples,)
-        What ``certify(X)`` returns.
+        Result of ``certified_radius(X)``.
     is_right : array-like of shape (n_samples,) of bool, default=None
-        Whether the label of each row is the true one. Where it is given, only such rows count.
+        Whether each prediction is correct. If given, only correct rows count.
     norm : {"linf", "l2", "l1"}, default="linf"
-        How distances are measured.
+        Norm of the change.
     name : str, default=None
-        What the curve is called in a legend.
+        Name in the legend.
 
     Attributes
     ----------
     line_ : matplotlib Line2D
         The curve.
     ax_ : matplotlib Axes
-        Where it was drawn.
+        The axes.
     figure_ : matplotlib Figure
-        The figure that holds it.
+        The figure.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class CertificateDisplay(Display):
         cls, estimator: Any, X: Any, y: Any = None, *, norm: str = "linf", name: str | None = None, ax: Any = None,
         **line_options: Any,
     ) -> CertificateDisplay:  # fmt: skip
-        """Certify rows with a fitted classifier, and draw how many hold.
+        """Certify rows with a fitted classifier and plot the certified share.
 
         Parameters
         ----------
@@ -72,27 +72,27 @@ class CertificateDisplay(Display):
         X : array-like of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,), default=None
-            Their labels: rows that are told wrong do not count then, which is certified accuracy.
+            Their labels; wrong predictions then count as not certified.
         norm : {"linf", "l2", "l1"}, default="linf"
-            How distances are measured, see ``FlyBloomClassifier.certify``.
+            Norm of the change, see ``FlyBloomClassifier.certify``.
         name : str, default=None
-            What the curve is called in a legend; None draws no legend.
+            Name in the legend; None for no legend.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes to plot on; None for a new figure.
         **line_options : dict
-            Passed on to matplotlib's `plot`.
+            Passed to matplotlib's `plot`.
 
         Returns
         -------
         CertificateDisplay
-            The display, drawn.
+            The display.
         """
         is_right = None if y is None else estimator.predict(X) == np.asarray(y)
         radius = estimator.certify(X, norm=norm)
         return cls(radius, is_right=is_right, norm=norm, name=name).plot(ax=ax, **line_options)
 
     def share(self, radius: float) -> float:
-        """Return the share of rows that are certified within a radius, and right where labels are known.
+        """Return the share of rows that are certified within a radius (and correct, if labels are known).
 
         Parameters
         ----------
@@ -122,6 +122,6 @@ class CertificateDisplay(Display):
             ax.legend()
 
     def _reach(self) -> np.ndarray[Any, Any]:
-        """Return up to which radius each row counts; one that is wrong counts at none."""
+        """Return the radius of each row, negative for wrong predictions."""
         reach = np.asarray(self.radius, dtype=np.float64)
         return reach if self.is_right is None else np.where(self.is_right, reach, -1.0)

@@ -1,4 +1,4 @@
-"""A picture of all that is learned: how often components won in each class."""
+"""Display of counts."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from flybloom.plots._axes import grid_of_axes, plain
 
 
 class CountsDisplay:
-    """Counts of models, one below the other in the same colours: they add up, and rows are taken away.
+    """Counts of models as heat maps, one below the other with the same colours.
 
     It is recommended to use `from_estimators` to create one.
 
     Parameters
     ----------
     counts : sequence of ndarray of shape (n_classes, n_components)
-        What is drawn in each panel.
+        Counts of each panel.
     titles : sequence of str
-        What is written above each panel.
+        Title of each panel.
     display_labels : array-like of shape (n_classes,), default=None
-        Names of the classes; None numbers them.
+        Names of the classes; None for numbers.
 
     Attributes
     ----------
     ims_ : list of matplotlib AxesImage
         The panels.
     axes_ : list of matplotlib Axes
-        One for each panel.
+        The axes of the panels.
     figure_ : matplotlib Figure
-        The figure that holds them.
+        The figure.
 
     Examples
     --------
@@ -60,23 +60,23 @@ class CountsDisplay:
     def from_estimators(
         cls, estimators: dict[str, Any], *, n_components: int = 80, ax: Any = None, **image_options: Any
     ) -> CountsDisplay:
-        """Draw the counts of fitted classifiers that hash alike.
+        """Plot the counts of fitted classifiers with the same hash.
 
         Parameters
         ----------
         estimators : dict of FlyBloomClassifier
-            By what is written above each. A class that one of them has not met has no counts there.
+            The classifiers by title. Unknown classes have no counts.
         n_components : int, default=80
-            How many components are shown: those that won most often in all of them together.
+            Number of components to show: those with the most wins in total.
         ax : array of matplotlib Axes, default=None
-            Where to draw, one for each; None makes a new figure.
+            Axes to plot on, one for each; None for a new figure.
         **image_options : dict
-            Passed on to matplotlib's `imshow`.
+            Passed to matplotlib's `imshow`.
 
         Returns
         -------
         CountsDisplay
-            The display, drawn.
+            The display.
         """
         labels = np.unique(np.concatenate([one.classes_ for one in estimators.values()]))
         tables = []
@@ -96,9 +96,9 @@ class CountsDisplay:
         Parameters
         ----------
         ax : array of matplotlib Axes, default=None
-            Where to draw, one for each; None makes a new figure.
+            Axes to plot on, one for each; None for a new figure.
         **image_options : dict
-            Passed on to matplotlib's `imshow`.
+            Passed to matplotlib's `imshow`.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Pictures of what a class remembers, and of what a score is made of."""
+"""Displays of class profiles and explanations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flybloom.plots._axes import grid_of_axes, plain
 
 
 class _Panels:
-    """Values of features in panels of their own: images, or bars of the largest values."""
+    """Feature values in panels: images, or bars of the largest values."""
 
     axes_: list[Any]
     figure_: Any
@@ -27,11 +27,11 @@ class _Panels:
         Parameters
         ----------
         ax : array of matplotlib Axes, default=None
-            Where to draw, one for each panel; None makes a new figure.
+            Axes to plot on, one per panel; None for a new figure.
         cmap : str, default="RdBu_r"
-            Colours, from negative to positive.
+            Diverging colour map.
         n_features : int, default=8
-            How many features get a bar, where rows are no images.
+            Number of bars, if rows are not images.
 
         Returns
         -------
@@ -46,27 +46,27 @@ class _Panels:
 
 
 class ClassProfileDisplay(_Panels):
-    """What each class remembers of the features: images, or bars of the most telling features.
+    """Profile of each class: images, or bars of the most important features.
 
     It is recommended to use `from_estimator` to create one.
 
     Parameters
     ----------
     profiles : ndarray of shape (n_classes, n_features)
-        What ``class_profiles()`` returns.
+        Result of ``class_profiles()``.
     display_labels : array-like of shape (n_classes,), default=None
-        Names of the classes; None numbers them.
+        Names of the classes; None for numbers.
     image_shape : tuple of int, default=None
-        Height and width, where rows are images.
+        Height and width, if rows are images.
     feature_names : array-like of shape (n_features,), default=None
-        Names of the features for bars; None numbers them.
+        Names of the features for bars; None for numbers.
 
     Attributes
     ----------
     axes_ : list of matplotlib Axes
         One for each class.
     figure_ : matplotlib Figure
-        The figure that holds them.
+        The figure.
 
     Examples
     --------
@@ -93,25 +93,25 @@ class ClassProfileDisplay(_Panels):
     def from_estimator(
         cls, estimator: Any, *, contrast: bool = True, image_shape: Any = None, ax: Any = None, **plot_options: Any
     ) -> ClassProfileDisplay:
-        """Compute the profiles of a fitted classifier and draw them.
+        """Plot the profiles of a fitted classifier.
 
         Parameters
         ----------
         estimator : FlyBloomClassifier
             A fitted classifier.
         contrast : bool, default=True
-            Whether to show what sets classes apart, see ``FlyBloomClassifier.class_profiles``.
+            Whether to subtract the mean over classes, see ``FlyBloomClassifier.class_profiles``.
         image_shape : tuple of int, default=None
-            Height and width, where rows are images.
+            Height and width, if rows are images.
         ax : array of matplotlib Axes, default=None
-            Where to draw, one for each class; None makes a new figure.
+            Axes to plot on, one per class; None for a new figure.
         **plot_options : dict
-            Passed on to `plot`.
+            Passed to `plot`.
 
         Returns
         -------
         ClassProfileDisplay
-            The display, drawn.
+            The display.
         """
         return cls(
             estimator.class_profiles(contrast=contrast),
@@ -129,20 +129,20 @@ class FeatureShareDisplay(_Panels):
     Parameters
     ----------
     shares : ndarray of shape (n_samples, n_features)
-        What ``explain()`` returns, or a difference of two such.
+        Result of ``explain()``, or a difference of two.
     titles : array-like of shape (n_samples,), default=None
-        What is written above each row.
+        Title of each row.
     image_shape : tuple of int, default=None
-        Height and width, where rows are images.
+        Height and width, if rows are images.
     feature_names : array-like of shape (n_features,), default=None
-        Names of the features for bars; None numbers them.
+        Names of the features for bars; None for numbers.
 
     Attributes
     ----------
     axes_ : list of matplotlib Axes
         One for each row.
     figure_ : matplotlib Figure
-        The figure that holds them.
+        The figure.
 
     Examples
     --------
@@ -170,7 +170,7 @@ class FeatureShareDisplay(_Panels):
         cls, estimator: Any, X: Any, *, labels: Any = None, versus: Any = None, image_shape: Any = None, ax: Any = None,
         **plot_options: Any,
     ) -> FeatureShareDisplay:  # fmt: skip
-        """Explain rows with a fitted classifier and draw what speaks for their class.
+        """Plot explanations of rows by a fitted classifier.
 
         Parameters
         ----------
@@ -179,20 +179,20 @@ class FeatureShareDisplay(_Panels):
         X : array-like of shape (n_samples, n_features)
             The rows.
         labels : label or array-like of shape (n_samples,), default=None
-            The class that each row is scored for; None takes the predicted one.
+            The class to explain; None for the predicted one.
         versus : label or array-like of shape (n_samples,), default=None
-            A class to compare with: its shares are subtracted, so that positive values speak for `labels` against it.
+            A class to compare with, whose shares are subtracted.
         image_shape : tuple of int, default=None
-            Height and width, where rows are images.
+            Height and width, if rows are images.
         ax : array of matplotlib Axes, default=None
-            Where to draw, one for each row; None makes a new figure.
+            Axes to plot on, one per row; None for a new figure.
         **plot_options : dict
-            Passed on to `plot`.
+            Passed to `plot`.
 
         Returns
         -------
         FeatureShareDisplay
-            The display, drawn.
+            The display.
         """
         labels = estimator.predict(X) if labels is None else labels
         shares = estimator.explain(X, labels, kind="familiarity")
@@ -211,7 +211,7 @@ class FeatureShareDisplay(_Panels):
 def _draw(
     axes: Any, values: np.ndarray[Any, Any], title: str, image_shape: Any, names: Any, cmap: str, n_features: int
 ) -> None:
-    """Draw one row of values over the features, as an image or as bars of the largest."""
+    """Plot one row of feature values, as an image or as bars of the largest."""
     reach = float(np.abs(values).max()) or 1.0
     axes.set_title(plain(title), fontsize=10)
     if image_shape is not None:

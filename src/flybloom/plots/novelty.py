@@ -1,4 +1,4 @@
-"""A picture of how novel rows are, beside the threshold that tells outliers."""
+"""Display of novelty."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ N_BINS = 40
 
 
 class NoveltyDisplay(Display):
-    """Histogram of how novel rows are, by group, with the threshold of a detector.
+    """Histogram of novelty by group, with the threshold of a detector.
 
     It is recommended to use `from_estimator` to create one.
 
     Parameters
     ----------
     novelty : array-like of shape (n_samples,)
-        How novel each row is.
+        Novelty of each row.
     threshold : float, default=None
-        Beyond which rows are outliers; None draws none.
+        Threshold above which rows are outliers; None for none.
     groups : array-like of shape (n_samples,), default=None
-        Which group each row is of, such as its label, or whether it was learned; None takes all for one.
+        Group of each row, such as its label; None for a single group.
     novelty_name : str, default="novelty"
-        What the horizontal axis shows.
+        Label of the horizontal axis.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class NoveltyDisplay(Display):
     line_ : matplotlib Line2D or None
         The threshold.
     ax_ : matplotlib Axes
-        Where it was drawn.
+        The axes.
     figure_ : matplotlib Figure
-        The figure that holds it.
+        The figure.
 
     Examples
     --------
@@ -73,26 +73,26 @@ class NoveltyDisplay(Display):
     def from_estimator(
         cls, estimator: Any, X: Any, *, groups: Any = None, ax: Any = None, **bar_options: Any
     ) -> NoveltyDisplay:
-        """Ask a fitted model how novel rows are, and draw it.
+        """Plot the novelty of rows to a fitted model.
 
         Parameters
         ----------
         estimator : FlyBloomNovelty, OpenSetClassifier or FlyBloomClassifier
-            A fitted model. Of a classifier the novelty to the nearest class is shown; where classes may have thresholds
-            of their own, as in an `OpenSetClassifier`, it is shown less the threshold of that class.
+            A fitted model. For a classifier, the minimum novelty over classes is shown; for an `OpenSetClassifier`,
+            minus the threshold of that class.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         groups : array-like of shape (n_samples,), default=None
-            Which group each row is of; None takes all for one.
+            Group of each row; None for a single group.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes to plot on; None for a new figure.
         **bar_options : dict
-            Passed on to matplotlib's `hist`.
+            Passed to matplotlib's `hist`.
 
         Returns
         -------
         NoveltyDisplay
-            The display, drawn.
+            The display.
         """
         threshold: float | None = None
         name = "novelty"

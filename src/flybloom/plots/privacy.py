@@ -1,4 +1,4 @@
-"""A picture of what privacy costs."""
+"""Display of accuracy against privacy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flybloom.plots._axes import Display, plain
 
 
 class PrivacyDisplay(Display):
-    """Accuracy of private releases against epsilon, with its spread over draws of noise.
+    """Accuracy of private releases against epsilon, with its standard deviation over draws.
 
     It is recommended to use `from_estimator` to create one.
 
@@ -23,22 +23,22 @@ class PrivacyDisplay(Display):
     scores : array-like of shape (n_epsilons, n_draws)
         The score of each release.
     baseline : float, default=None
-        The score without noise; None draws none.
+        The score without noise; None for none.
     name : str, default="released"
-        What the curve is called in the legend.
+        Name in the legend.
     score_name : str, default="accuracy"
-        What the vertical axis shows.
+        Label of the vertical axis.
 
     Attributes
     ----------
     errorbar_ : matplotlib ErrorbarContainer
-        The mean over draws, and one standard deviation to both sides.
+        Mean over draws with one standard deviation.
     line_ : matplotlib Line2D or None
         The baseline.
     ax_ : matplotlib Axes
-        Where it was drawn.
+        The axes.
     figure_ : matplotlib Figure
-        The figure that holds it.
+        The figure.
 
     Examples
     --------
@@ -87,34 +87,33 @@ class PrivacyDisplay(Display):
         ax: Any = None,
         **release_options: Any,
     ) -> PrivacyDisplay:
-        """Release a fitted classifier often, with seeded noise, and draw how accurate releases are.
+        """Plot the accuracy of releases of a fitted classifier with seeded noise.
 
-        The picture is for those who hold the rows, and is not private itself: releases are made of copies, so that
-        nothing is entered into the account of the model.
+        The plot itself is not private. Releases are made from copies, so the ledger of the model does not change.
 
         Parameters
         ----------
         estimator : FlyBloomClassifier
             A fitted classifier.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows to test with.
+            Test rows.
         y : array-like of shape (n_samples,)
             Their labels.
         epsilons : sequence of float, default=(0.1, 0.5, 1, 3, 8)
             The budgets.
         n_draws : int, default=5
-            How many releases are made for each; their seeds are 0, 1, and so on.
+            Number of releases for each epsilon, with seeds 0, 1, ...
         name : str, default="released"
-            What the curve is called in the legend.
+            Name in the legend.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes to plot on; None for a new figure.
         **release_options : dict
-            Passed on to ``FlyBloomClassifier.release``, such as `delta` and `classes`.
+            Passed to ``FlyBloomClassifier.release``, such as `delta` and `classes`.
 
         Returns
         -------
         PrivacyDisplay
-            The display, drawn.
+            The display.
         """
         scores = [
             [

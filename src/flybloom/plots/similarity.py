@@ -1,4 +1,4 @@
-"""A picture of how similar classes are."""
+"""Display of class similarity."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class ClassSimilarityDisplay:
     Parameters
     ----------
     similarity : ndarray of shape (n_classes, n_classes)
-        What ``class_similarity()`` returns.
+        Result of ``class_similarity()``.
     display_labels : array-like of shape (n_classes,), default=None
-        Names of the classes; None numbers them.
+        Names of the classes; None for numbers.
 
     Attributes
     ----------
     im_ : matplotlib AxesImage
         The heat map, if one was drawn.
     text_ : ndarray of shape (n_classes, n_classes) of matplotlib Text, or None
-        Its numbers.
+        The numbers in the cells.
     dendrogram_ : dict
-        What scipy.cluster.hierarchy.dendrogram returns, if one was drawn.
+        Result of scipy.cluster.hierarchy.dendrogram, if drawn.
     ax_ : matplotlib Axes
-        Where it was drawn.
+        The axes.
     figure_ : matplotlib Figure
-        The figure that holds it.
+        The figure.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class ClassSimilarityDisplay:
         display_labels: Any = None,
         ax: Any = None,
     ) -> ClassSimilarityDisplay:
-        """Compute the similarity of a fitted classifier's classes and draw it.
+        """Plot the class similarity of a fitted classifier.
 
         Parameters
         ----------
@@ -73,16 +73,16 @@ class ClassSimilarityDisplay:
         similarity : {"filters", "familiarity"}, default="filters"
             What is compared, see ``FlyBloomClassifier.class_similarity``.
         kind : {"heatmap", "dendrogram"}, default="heatmap"
-            What is drawn.
+            Type of plot.
         display_labels : array-like of shape (n_classes,), default=None
-            Names of the classes; None takes ``classes_``.
+            Names of the classes; None for ``classes_``.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes to plot on; None for a new figure.
 
         Returns
         -------
         ClassSimilarityDisplay
-            The display, drawn.
+            The display.
         """
         labels = estimator.classes_ if display_labels is None else display_labels
         return cls(estimator.class_similarity(kind=similarity), display_labels=labels).plot(kind=kind, ax=ax)
@@ -96,18 +96,18 @@ class ClassSimilarityDisplay:
         Parameters
         ----------
         kind : {"heatmap", "dendrogram"}, default="heatmap"
-            A heat map, whose colours span the values beside the diagonal, or the tree of average linkage over
-            one minus the similarity.
+            A heat map whose colours span the off-diagonal values, or a dendrogram (average linkage) of one minus the
+            similarity.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes to plot on; None for a new figure.
         cmap : str, default="viridis"
             Colours of the heat map.
         include_values : bool, default=None
-            Whether cells show their numbers; None does so up to 20 classes.
+            Whether cells show their numbers; None for up to 20 classes.
         values_format : str, default=".2f"
-            How numbers are written.
+            Format of the numbers.
         colorbar : bool, default=True
-            Whether the heat map gets a bar of its colours.
+            Whether to add a colour bar.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class ClassSimilarityDisplay:
     def _draw_map(
         self, similarity: np.ndarray[Any, Any], names: list[str], cmap: str, values_format: str | None, colorbar: bool
     ) -> None:
-        """Draw the heat map; the diagonal, always one, stays empty."""
+        """Plot the heat map without its diagonal."""
         n = len(names)
         shown = np.where(np.eye(n, dtype=bool), np.nan, similarity)
         self.im_ = self.ax_.imshow(shown, cmap=cmap)
@@ -156,7 +156,7 @@ class ClassSimilarityDisplay:
         self.ax_.set(xlabel="class", ylabel="class")
 
     def _draw_tree(self, similarity: np.ndarray[Any, Any], names: list[str]) -> None:
-        """Draw the tree of average linkage."""
+        """Plot the dendrogram."""
         from scipy.cluster import hierarchy  # noqa: PLC0415  # slow to import
         from scipy.spatial.distance import squareform  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""Pictures of streams: how good models were while the rows came."""
+"""Display of stream evaluations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from flybloom.streams import StreamScores
 
 
 class StreamDisplay(Display):
-    """Rolling accuracies of models along a stream, beside those of two baselines that need no features.
+    """Rolling accuracies of models along a stream, with two baselines.
 
     Parameters
     ----------
@@ -19,11 +19,11 @@ class StreamDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        The axes.
     figure_ : matplotlib Figure
-        The figure of the axes.
+        The figure.
     lines_ : list of matplotlib Line2D
-        One for each model, then no change and majority.
+        Lines of the models, then of the two baselines.
 
     Examples
     --------
@@ -47,21 +47,21 @@ class StreamDisplay(Display):
     def from_scores(
         cls, scores: StreamScores | dict[str, StreamScores], *, ax: Any = None, **line_options: Any
     ) -> StreamDisplay:
-        """Draw what came out of test-then-train.
+        """Plot results of test-then-train.
 
         Parameters
         ----------
         scores : StreamScores or dict of StreamScores
-            Of one model, or of several by their names.
+            Result of one model, or of several by name.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure if None.
+            Axes to plot on; None for a new figure.
         **line_options : dict
-            Passed on to matplotlib's `plot` for the lines of models.
+            Passed to matplotlib's `plot` for the lines of models.
 
         Returns
         -------
         StreamDisplay
-            What was drawn.
+            The display.
         """
         return cls(scores if isinstance(scores, dict) else {"model": scores}).plot(ax=ax, **line_options)
 

@@ -1,4 +1,4 @@
-"""Pictures of what was found; they need matplotlib, the extra `plots`."""
+"""Display of hyperparameter searches."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from flybloom.plots._axes import Display, plain
 class TuningDisplay(Display):
     """Heat map of the scores of a search over two of its parameters.
 
-    For each pair of values the best score over all other parameters is shown, and the best of all is marked.
+    It shows the best score over all other parameters for each pair of values, and marks the best of all.
 
     Parameters
     ----------
     scores : ndarray of shape (n_y, n_x)
-        Best mean score for each pair of values; NaN where none was tried.
+        Best mean score for each pair of values; NaN if not tried.
     x_values : list
         Values of the parameter on the horizontal axis, ascending.
     y_values : list
@@ -30,18 +30,18 @@ class TuningDisplay(Display):
     y : str
         Name of the parameter on the vertical axis.
     score_name : str, default="score"
-        What the colours mean.
+        Label of the colours.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it is drawn.
+        The axes.
     figure_ : matplotlib Figure
-        The figure of the axes.
+        The figure.
     im_ : matplotlib AxesImage
-        The coloured squares.
+        The heat map.
     text_ : ndarray of shape (n_y, n_x)
-        The numbers in the squares; None where nothing was tried.
+        The numbers in the cells; None if not tried.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class TuningDisplay(Display):
     def from_estimator(
         cls, estimator: Any, *, x: str = "n_winners", y: str = "n_components", ax: Any = None, **image_options: Any
     ) -> TuningDisplay:
-        """Draw the scores of a fitted search.
+        """Plot the scores of a fitted search.
 
         Parameters
         ----------
@@ -90,9 +90,9 @@ class TuningDisplay(Display):
         y : str, default="n_components"
             The parameter on the vertical axis.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure if None.
+            Axes to plot on; None for a new figure.
         **image_options : dict
-            Passed on to matplotlib's `imshow`.
+            Passed to matplotlib's `imshow`.
 
         Returns
         -------
@@ -115,7 +115,7 @@ class TuningDisplay(Display):
         ax: Any = None,
         **image_options: Any,
     ) -> TuningDisplay:
-        """Draw the scores of a table of results.
+        """Plot the scores in ``cv_results_``.
 
         Parameters
         ----------
@@ -126,11 +126,11 @@ class TuningDisplay(Display):
         y : str, default="n_components"
             The parameter on the vertical axis.
         score_name : str, default="score"
-            What the colours mean.
+            Label of the colours.
         ax : matplotlib Axes, default=None
-            Where to draw; a new figure if None.
+            Axes to plot on; None for a new figure.
         **image_options : dict
-            Passed on to matplotlib's `imshow`.
+            Passed to matplotlib's `imshow`.
 
         Returns
         -------
@@ -176,5 +176,5 @@ class TuningDisplay(Display):
 
 
 def _order(value: Any) -> tuple[bool, Any]:
-    """Sort numbers before words."""
+    """Sort numbers before strings."""
     return isinstance(value, str), value

@@ -1,1 +1,1 @@
-"""Differentially private counts: noise of OpenDP, and an account of what was spent."""
+"""Differentially private counts: noise from OpenDP, and privacy accounting."""

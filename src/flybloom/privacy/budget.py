@@ -1,4 +1,4 @@
-"""What releases cost, and what they cost together."""
+"""Privacy accounting."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ NO_RELEASE = (0.0, 0.0)
 
 
 class Spent(NamedTuple):
-    """What one release cost.
+    """Cost of one release.
 
     Parameters
     ----------
     mechanism : str
-        How noise was added.
+        The mechanism.
     epsilon, delta : float
-        The guarantee: for two sets of rows that differ in one person, probabilities differ by a factor of at most
-        ``exp(epsilon)``, but for a part of `delta`.
+        The guarantee: for neighbouring data sets, probabilities differ by a factor of at most ``exp(epsilon)``, except
+        with probability `delta`.
     zcdp : float
-        The same, as zero-concentrated differential privacy, which adds up more closely.
+        The cost in zero-concentrated differential privacy, whose composition is tighter.
     variance : float
-        Of the noise of a count.
+        Variance of the noise of a count.
     max_rows : int
-        How many rows one person may have.
+        Maximum number of rows of one person.
     is_seeded : bool
-        Whether the noise came from a seed, and is no secret to those who know it.
+        Whether the noise came from a seed, and can be reproduced by those who know it.
     """
 
     mechanism: str
@@ -42,12 +42,12 @@ class Spent(NamedTuple):
     is_seeded: bool
 
     def to_json(self) -> dict[str, Any]:
-        """Return what files hold."""
+        """Return the state that files store."""
         return self._asdict()
 
     @staticmethod
     def from_json(stored: Any) -> Spent:
-        """Return what a file holds; ValueError where no release can have cost that."""
+        """Restore the state from a file; ValueError if it is invalid."""
         is_right = isinstance(stored, dict) and set(stored) == set(Spent._fields)
         if is_right:
             numbers = [stored[name] for name in ("epsilon", "delta", "zcdp", "variance")]
@@ -67,21 +67,21 @@ class Spent(NamedTuple):
 
 
 class Ledger(NamedTuple):
-    """All releases of the rows of one model, and what they may cost together.
+    """All releases of a model, and their limit.
 
     Parameters
     ----------
     releases : tuple of Spent
-        One after the other.
+        The releases in order.
     limit : tuple of (float, float) or None
-        The largest epsilon and delta of all together.
+        Limit of the total epsilon and delta.
     """
 
     releases: tuple[Spent, ...] = ()
     limit: tuple[float, float] | None = None
 
     def total(self, delta: float) -> float:
-        """Return the epsilon of all releases together, for a delta: the smaller of two sums.
+        """Return the total epsilon for a delta: the smaller of two bounds.
 
         Epsilons and deltas add up; so do costs in zero-concentrated differential privacy, where a pure epsilon costs
         half its square, and rho together are ``rho + 2 sqrt(rho log(1 / delta))`` (Bun and Steinke, 2016).
@@ -123,7 +123,7 @@ class Ledger(NamedTuple):
         return self._replace(limit=limit)
 
     def spend(self, spent: Spent) -> Ledger:
-        """Return the ledger with one more release; refused if all together would go beyond the limit."""
+        """Return the ledger with one more release; PrivacyError beyond the limit."""
         ledger = self._replace(releases=(*self.releases, spent))
         if self.limit is None:
             return ledger
@@ -140,19 +140,19 @@ class Ledger(NamedTuple):
         return ledger
 
     def joined(self, other: Ledger) -> Ledger:
-        """Return the ledger of rows of both: what either cost counts for all, which is never too little."""
+        """Return the ledger of two models: the sum of both, which is an upper bound."""
         limits = [ledger.limit for ledger in (self, other) if ledger.limit is not None]
         limit = (min(x[0] for x in limits), min(x[1] for x in limits)) if limits else None
         return Ledger(self.releases + other.releases, limit)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what files hold."""
+        """Return the state that files store."""
         limit = None if self.limit is None else list(self.limit)
         return {"releases": [spent.to_json() for spent in self.releases], "limit": limit}
 
     @staticmethod
     def from_json(stored: Any) -> Ledger:
-        """Return what a file holds; ValueError where there can be no such ledger."""
+        """Restore the state from a file; ValueError if it is invalid."""
         if not (
             isinstance(stored, dict) and set(stored) == {"releases", "limit"} and isinstance(stored["releases"], list)
         ):
@@ -171,11 +171,11 @@ class Ledger(NamedTuple):
 
 
 def is_number(value: Any) -> bool:
-    """Return whether something is a number that can be compared: no text, no truth value."""
+    """Return whether a value is a number other than NaN and bool."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _is_limit(limit: Any) -> bool:
-    """Return whether a limit is a pair of numbers that releases may reach."""
+    """Return whether a limit is a valid pair of numbers."""
     is_pair = isinstance(limit, tuple | list) and len(limit) == 2 and all(map(is_number, limit))  # noqa: PLR2004
     return is_pair and 0 < limit[0] < math.inf and 0 <= limit[1] < 1

@@ -1,7 +1,7 @@
-"""Noise for counts, calibrated and drawn by OpenDP.
+"""Noise mechanisms for counts, calibrated and drawn by OpenDP.
 
-A row changes rho counts of one class by one each. So for two sets of rows that differ in a row, all counts together
-differ by rho (L1), sqrt(rho) (L2) and 1 (each). That needs no clipping: it follows from how rows are hashed.
+A row changes rho counts of one class by one each, so the sensitivity of all counts is rho (L1), sqrt(rho) (L2) and 1
+(per count), without any clipping.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from flybloom.privacy.budget import MECHANISMS, Spent, is_number
 
 
 class Request(NamedTuple):
-    """What is asked of a release.
+    """Parameters of a release.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ class Request(NamedTuple):
     n_winners : int
         Winners of each row.
     max_rows : int
-        How many rows, weights included, one person may have.
+        Maximum number of rows of one person, weights included.
     n_kept : int
-        How many counts "top" keeps.
+        Number of counts that "top" keeps.
     """
 
     epsilon: float
@@ -45,17 +45,17 @@ class Request(NamedTuple):
 
     @property
     def l1(self) -> int:
-        """How much all counts together change by one person."""
+        """L1 sensitivity to one person."""
         return self.max_rows * self.n_winners
 
     @property
     def l2(self) -> float:
-        """How long that change is at most: all rows of a person may be alike."""
+        """L2 sensitivity to one person, whose rows may all be equal."""
         return self.max_rows * math.sqrt(self.n_winners) * (1 + 1e-12)
 
 
 def check_request(request: Request, n_cells: int) -> Request:
-    """Return the request with the mechanism that it comes to; PrivacyError where there can be none."""
+    """Return the request with its resolved mechanism; PrivacyError if it is invalid."""
     epsilon, delta, mechanism = request.epsilon, request.delta, request.mechanism
     if not (is_number(epsilon) and 0 < epsilon < math.inf):
         msg = f"The 'epsilon' parameter of release must be a number above 0. Got {epsilon!r} instead."
@@ -84,10 +84,9 @@ def check_request(request: Request, n_cells: int) -> Request:
 
 
 def noisy(counts: CountTable, request: Request, generator: np.random.Generator | None) -> tuple[Array, Spent]:
-    """Return counts with noise, and what that cost.
+    """Return noisy counts and their cost.
 
-    Without a generator, OpenDP draws the noise from the randomness of the operating system. With one, the noise is that
-    of its seed: for tests and measurements, and no secret to those who know the seed.
+    Without a generator, OpenDP uses the randomness of the operating system. A seeded generator is for tests only.
     """
     require_extra("opendp", "privacy", "A private release")
     request = check_request(request, counts.size)
@@ -119,11 +118,11 @@ def _gaussian(values: Array, request: Request, generator: np.random.Generator | 
 
 
 def _top(values: Array, request: Request, generator: np.random.Generator | None) -> tuple[Array, float, float]:
-    """Keep the counts that are the largest once noise is added, with noise of their own; all others become 0.
+    """Keep the largest counts by report-noisy-top-k, with noise; the others become 0.
 
-    Half of the budget chooses, half tells. Choosing n_kept times with the exponential mechanism, without putting back,
-    is the same as adding Gumbel noise once and taking the n_kept largest. Adding a row can only raise counts, so the
-    noise is half of what counts that go both ways would need.
+    Half of the budget is for the selection, half for the values. Adding Gumbel noise once and taking the n_kept largest
+    equals n_kept applications of the exponential mechanism without replacement. Adding a row can only raise counts,
+    which halves the noise.
     """
     n = request.n_kept
     reach = min(n * request.max_rows, request.l1)  # of the counts that are told, together
@@ -147,7 +146,7 @@ def _top(values: Array, request: Request, generator: np.random.Generator | None)
 def _largest(
     values: Array, n: int, scale: float, max_rows: int, generator: np.random.Generator | None, *, is_pure: bool
 ) -> Array:
-    """Return the places of the n largest counts with noise."""
+    """Return the indices of the n largest noisy counts."""
     if generator is not None:
         noise = generator.gumbel(scale=scale, size=values.size)
         return np.argpartition(-(values + noise), n - 1)[:n]
@@ -160,7 +159,7 @@ def _largest(
 
 
 def _with_laplace(values: Array, scale: float, generator: np.random.Generator | None) -> Array:
-    """Return whole numbers with discrete Laplace noise."""
+    """Add discrete Laplace noise to integers."""
     if generator is None:
         dp = _opendp()
         return np.array(dp.m.make_laplace(_domain(dp), dp.l1_distance(T="i64"), scale=scale)(values.tolist()), np.int64)
@@ -168,7 +167,7 @@ def _with_laplace(values: Array, scale: float, generator: np.random.Generator | 
 
 
 def _with_gaussian(values: Array, scale: float, generator: np.random.Generator | None) -> Array:
-    """Return whole numbers with discrete Gaussian noise."""
+    """Add discrete Gaussian noise to integers."""
     if generator is None:
         dp = _opendp()
         return np.array(
@@ -186,7 +185,7 @@ def seeded_laplace(generator: np.random.Generator, scale: float, n: int) -> Arra
 def seeded_gaussian(generator: np.random.Generator, scale: float, n: int) -> Array:
     """Return discrete Gaussian noise of a generator, by rejection from discrete Laplace noise.
 
-    As Canonne, Kamath and Steinke (2020) do it, with floats instead of fractions.
+    After Canonne, Kamath and Steinke (2020), with floats instead of fractions.
     """
     width = math.floor(scale) + 1
     result, n_found = np.empty(n, np.int64), 0
@@ -218,7 +217,7 @@ def gaussian_scale(epsilon: float, delta: float, l2: float) -> float:
 
 
 def _least(make: Callable[[float], Any], distance: Any, wanted: Any) -> float:
-    """Return the least scale with which a mechanism gives what is wanted; OpenDP says so of the very mechanism."""
+    """Return the smallest scale for which OpenDP confirms the privacy of a mechanism."""
     dp = _opendp()
     scale = float(dp.binary_search_param(make, d_in=distance, d_out=wanted))
     if not make(scale).check(distance, wanted):
@@ -228,14 +227,14 @@ def _least(make: Callable[[float], Any], distance: Any, wanted: Any) -> float:
 
 
 def _require_within(cost: float, planned: float) -> None:
-    """Refuse a mechanism that OpenDP says costs more than was planned."""
+    """Raise an error if OpenDP reports a higher cost than planned."""
     if cost > planned * (1 + 1e-6):
         msg = f"OpenDP says that choosing counts costs {cost:g}, more than the {planned:g} planned. Upgrade opendp."
         raise PrivacyError(msg)
 
 
 def _opendp() -> Any:
-    """Return OpenDP, with all that was contributed to it."""
+    """Return OpenDP with contributed features enabled."""
     import opendp.prelude as dp  # noqa: PLC0415 - heavy, and an extra
 
     dp.enable_features("contrib")
@@ -243,5 +242,5 @@ def _opendp() -> Any:
 
 
 def _domain(dp: Any) -> Any:
-    """Return the domain of whole-number vectors."""
+    """Return the domain of integer vectors."""
     return dp.vector_domain(dp.atom_domain(T="i64"))

@@ -1,4 +1,4 @@
-"""How large a model should be that is to be released: noise asks for fewer components."""
+"""Model sizes for private releases."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ TOLERATED = 6  # how many times the mean count the deviation of the noise may be
 
 
 def private_sizes(n_rows: int, n_classes: int, epsilon: float, delta: float = 0.0) -> dict[str, int]:
-    """Return sizes for a model that is to be released with a budget.
+    """Return suitable sizes for a model to be released with a privacy budget.
 
-    As many components, up to 4096, as leave the deviation of the noise below six times the mean count, which is
-    ``n_rows / (32 * n_classes)`` where one of 32 components wins. How that was found is in docs/privacy.md.
+    The largest number of components, up to 4096, for which the standard deviation of the noise is below six times the
+    mean count, ``n_rows / (32 * n_classes)``. See docs/privacy.md.
 
     Parameters
     ----------
     n_rows : int
-        About how many rows there are, as known beforehand.
+        Approximate number of rows, known beforehand.
     n_classes : int
-        How many classes.
+        Number of classes.
     epsilon, delta : float
         The budget.
 

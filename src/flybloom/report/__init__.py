@@ -1,4 +1,4 @@
-"""A report on a fitted classifier: facts first, as a dictionary, then one self-contained page."""
+"""Reports on fitted classifiers: facts as a dictionary, and a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["facts", "most_similar_classes", "render", "report"]
 def report(
     model: Any, X: Any, y: Any, path: str | Path | None = None, *, title: str | None = None, image_shape: Any = None
 ) -> str:
-    """Return a page on how a classifier does on test rows: readable without scripts, in light and dark, in one file.
+    """Write an HTML report on a classifier and test rows: one self-contained file without scripts.
 
     Parameters
     ----------
@@ -27,11 +27,11 @@ def report(
     y : array-like of shape (n_samples,)
         Their labels.
     path : str or Path, default=None
-        A file to write the page to as well, at once or not at all.
+        File to write the page to, atomically.
     title : str, default=None
         Title of the page.
     image_shape : tuple of int, default=None
-        Height and width where rows are images: rows that were mistaken are then shown.
+        Height and width if rows are images, to show wrong predictions as images.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a model says of test rows: a few numbers for each row, computed in blocks, and which labels it confuses."""
+"""Predictions for test rows, computed in blocks, and the confusion of labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VALUES_AT_ONCE = 2**22  # novelties that are in memory at the same time
 
 
 class Answers(NamedTuple):
-    """What a model says of each row."""
+    """Predictions and scores of each row."""
 
     predicted: Array  # the label
     novelty: Array | None  # to the nearest class, where the model knows novelty
@@ -25,7 +25,7 @@ class Answers(NamedTuple):
 
 
 def answers(model: Any, X: Any, own: Codes) -> Answers:
-    """Return what a model says of rows, whose true labels are at `own` among its classes; -1 for none of them."""
+    """Return predictions for rows with true labels `own`, indices of classes or -1 for unknown ones."""
     of_own, n_rows = np.full(own.size, np.nan), max(1, VALUES_AT_ONCE // model.classes_.size)
     predicted, novelty, confidence, seconds = [], [], [], 0.0
     for begin in range(0, own.size, n_rows):
@@ -52,7 +52,7 @@ def as_array(X: Any) -> Array:
 
 
 class Confusion:
-    """How often each label was taken for which, without a table of all pairs of labels."""
+    """Sparse confusion matrix."""
 
     def __init__(self, truth: Codes, told: Codes, n: int) -> None:
         self.n_tested, self.n_told = np.bincount(truth, minlength=n), np.bincount(told, minlength=n)
@@ -65,14 +65,14 @@ class Confusion:
         self.pairs = np.stack(np.divmod(cells, n), axis=1)  # of labels that were mistaken for each other, ascending
 
     def most_confused(self, n: int) -> Codes:
-        """Return up to `n` labels, ascending: those of the pairs mistaken most often, then those most often tested."""
+        """Return up to `n` labels, sorted: those most often confused, then those most often tested."""
         by_mistakes = self.pairs[np.argsort(-self.n_mistakes, kind="stable")].ravel()
         ranked = np.concatenate([by_mistakes, np.argsort(-self.n_tested, kind="stable")])
         _, first = np.unique(ranked, return_index=True)
         return np.sort(ranked[np.sort(first)][:n])
 
     def table(self, labels: Codes) -> Array:
-        """Return the confusion matrix of some labels: true labels are rows."""
+        """Return the confusion matrix of some labels, true labels in rows."""
         position = np.full(self.n_tested.size, -1)
         position[labels] = np.arange(labels.size)
         row, column = position[self._truth], position[self._told]

@@ -1,4 +1,4 @@
-"""What a report says of counts by class alone: for all classes what costs little, for a few what costs a lot."""
+"""Facts of models that count by class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VALUES_AT_ONCE = 2**23  # weights that are in memory at the same time
 
 
 class ClassFilters:
-    """The filters of a fitted classifier, never all of them at once."""
+    """Filters of a fitted classifier, computed for a few classes at a time."""
 
     kinds = ("filters", "familiarity")  # of similarity; the last one tells which pairs are hard
 
@@ -30,13 +30,13 @@ class ClassFilters:
         self._weights = class_weights(model.class_weight, model.classes_, self._class_count)
 
     def explain(self, X: Any, labels: Array) -> Array:
-        """Return how much each feature speaks for a class."""
+        """Return the contribution of each feature to a class."""
         kind = "score" if self._model.readout_ == "bayes" else "familiarity"
         shares: Array = self._model.explain(X, labels, kind=kind)
         return shares
 
     def penalty(self) -> None:
-        """Return nothing: there are no weights that would be shrunk."""
+        """Return None: filters have no penalty."""
 
     def similarity(self, classes: Array, kind: str) -> Array:
         """Return ``model.class_similarity()`` of some classes, given by their positions."""
@@ -44,7 +44,7 @@ class ClassFilters:
         return cosine_similarity(filters.familiarity() if kind == "familiarity" else filters.weights())
 
     def fill(self) -> tuple[Array, Array]:
-        """Return for each class the share of components that have won, and the novelty of an unrelated row."""
+        """Return the occupancy of each class, and the novelty of an unrelated row."""
         n_components, n_classes = self._counts.shape
         occupancy, background = np.empty(n_classes), np.empty(n_classes)
         step = max(1, VALUES_AT_ONCE // n_components)

@@ -1,4 +1,4 @@
-"""From facts to a page: one file, no scripts, everything escaped."""
+"""Rendering of facts as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def render(facts: dict[str, Any]) -> str:
     Parameters
     ----------
     facts : dict
-        What ``flybloom.report.facts`` returns.
+        Facts from ``flybloom.report.facts``.
 
     Returns
     -------
@@ -59,19 +59,19 @@ def render(facts: dict[str, Any]) -> str:
 
 
 def number(value: float | None, decimals: int = 3) -> str:
-    """Return a number with so many decimals, or a dash for none."""
+    """Format a number, or a dash for None."""
     if value is None:
         return "\u2013"
     return f"{value:,.{decimals}f}".replace(",", "\u202f")
 
 
 def percent(value: float | None, decimals: int = 1) -> str:
-    """Return a share in percent, or a dash for none."""
+    """Format a share in percent, or a dash for None."""
     return "\u2013" if value is None else f"{100 * value:.{decimals}f}\u202f%"
 
 
 def size(n_bytes: float) -> str:
-    """Return a number of bytes in a unit that fits."""
+    """Format a number of bytes."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if n_bytes < 1024 or unit == "GiB":  # noqa: PLR2004
             break
@@ -80,19 +80,19 @@ def size(n_bytes: float) -> str:
 
 
 def _shares(confusion: Any, n_tested: list[int]) -> Any:
-    """Return each row of a confusion matrix as shares of the rows that were tested."""
+    """Normalise a confusion matrix by rows."""
     return np.asarray(confusion, np.float64) / np.maximum(n_tested, 1)[:, None]
 
 
 def _worst(classes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the classes as they are, or where there are many, those of the least recall, the least first."""
+    """Return all classes, or if there are many, those with the lowest recall."""
     if len(classes) <= MAX_ROWS:
         return classes
     return sorted(classes, key=lambda record: 1.0 if record["recall"] is None else record["recall"])[:MAX_ROWS]
 
 
 def _spread(similarity: Any) -> Any:
-    """Return similarities from 0, the least beside the diagonal, to 1, the largest; 0 on the diagonal."""
+    """Scale off-diagonal similarities to 0 to 1, with 0 on the diagonal."""
     matrix = np.asarray(similarity, np.float64)
     beside = matrix[~np.eye(len(matrix), dtype=bool)]
     if beside.size == 0:
@@ -103,7 +103,7 @@ def _spread(similarity: Any) -> Any:
 
 
 def _matrix(labels: list[str], values: Any, heat: Any, form: str) -> dict[str, Any]:
-    """Return a matrix as the template shows it: a table of cells, or a picture where there are too many classes."""
+    """Return a matrix for the template: a table of cells, or an image if there are too many classes."""
     heat = np.asarray(heat)
     if len(labels) > MAX_CELLS:
         return {"labels": labels, "picture": heat_image(heat, ACCENT)}
@@ -118,12 +118,12 @@ def _matrix(labels: list[str], values: Any, heat: Any, form: str) -> dict[str, A
 
 
 def _short(text: str) -> str:
-    """Return a number below one without its zero, to save room in narrow cells."""
+    """Format a number below one without its leading zero."""
     return text[1:] if text.startswith("0.") else text
 
 
 def _novelty_bars(novelty: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return bars of a histogram, heights in percent of the tallest, those told wrong on top."""
+    """Return stacked bars of a histogram, heights in percent of the tallest."""
     tallest = max(right + wrong for right, wrong in zip(novelty["right"], novelty["wrong"], strict=True)) or 1
     return [
         {
@@ -139,7 +139,7 @@ def _novelty_bars(novelty: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _calibration_bars(calibration: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the bins that hold rows, where they begin, and their confidence and accuracy."""
+    """Return nonempty calibration bins with their confidence and accuracy."""
     bins = zip(calibration["rows"], calibration["confidence"], calibration["accuracy"], strict=True)
     return [
         {"at": i / len(calibration["rows"]), "rows": rows, "confidence": confidence, "accuracy": accuracy}
@@ -149,7 +149,7 @@ def _calibration_bars(calibration: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _penalty_points(penalty: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the penalties that were tried, from 0, the smallest, to 1, and their errors from 0, the least, to 1."""
+    """Return candidate penalties and their errors, both scaled to 0 to 1."""
     tried = penalty["tried"]
     if not tried:
         return []

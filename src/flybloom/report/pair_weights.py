@@ -1,4 +1,4 @@
-"""What a report says of pairs of winners: which classes their weights hardly tell apart, and how they were shrunk."""
+"""Facts of ridge models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PairWeights:
         return shares
 
     def penalty(self) -> dict[str, Any]:
-        """Return the penalty, and what was tried to find it."""
+        """Return the penalty and its candidates."""
         model = self._model
         return {
             "alpha": float(model.alpha_),
@@ -38,5 +38,5 @@ class PairWeights:
         return similarity
 
     def fill(self) -> tuple[Array, None]:
-        """Return for each class the share of components that have won; rows that are unrelated have no novelty here."""
+        """Return the occupancy of each class, and no novelty of unrelated rows."""
         return (self._model.counts_ > 0).mean(axis=1), None

@@ -1,4 +1,4 @@
-"""Everything a report says, as a dictionary of plain Python values that json can write."""
+"""The content of a report as a JSON-compatible dictionary."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ N_FEATURES = 3
 def facts(
     model: Any, X: Any, y: Any, *, title: str | None = None, image_shape: tuple[int, int] | None = None
 ) -> dict[str, Any]:
-    """Return what there is to say about a classifier on test rows.
+    """Return facts about a classifier and test rows.
 
     Parameters
     ----------
@@ -42,18 +42,18 @@ def facts(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Test rows.
     y : array-like of shape (n_samples,)
-        Their labels. Labels that were never learned count as mistakes.
+        Their labels. Unknown labels count as errors.
     title : str, default=None
         Title of the page.
     image_shape : tuple of int, default=None
-        Height and width where rows are images: rows that were mistaken are then part of the facts.
+        Height and width if rows are images, to include wrong predictions as images.
 
     Returns
     -------
     dict
         Scores, classes, confusion, similarity, hardest pairs, calibration, novelty, penalty, sizes, parameters and
-        timings. Pairs of winners have no novelty, counts by class alone no penalty: these are None then. Confusion and
-        similarity are those of at most 100 classes: the ones most often mistaken for each other.
+        timings. Novelty is None for ridge models, the penalty for others. Confusion and similarity are limited to the
+        100 classes most often confused.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def facts(
 
 
 def _scores(truth: Codes, predicted: Codes, told: Answers, confusion: Confusion) -> dict[str, Any]:
-    """Return how good the labels and the probabilities are."""
+    """Return scores of labels and probabilities."""
     is_known = ~np.isnan(told.own_probability)
     smallest = np.finfo(np.float64).eps
     losses = -np.log(np.clip(told.own_probability[is_known], smallest, 1 - smallest))
@@ -145,7 +145,7 @@ def _scores(truth: Codes, predicted: Codes, told: Answers, confusion: Confusion)
 def _classes(
     model: Any, names: list[str], classes: Codes, confusion: Confusion, own: ClassFilters | PairWeights
 ) -> list[dict[str, Any]]:
-    """Return for each label how many rows it has, how well it is told, and how full its filter is."""
+    """Return number of rows, recall, precision and occupancy of each class."""
     (occupancy, background), class_count = own.fill(), model.class_count_
     records = []
     for i, (label, at) in enumerate(zip(names, classes.tolist(), strict=True)):
@@ -167,7 +167,7 @@ def _classes(
 
 
 def _hardest(shown: Codes, confusion: Confusion, similarity: Array) -> list[tuple[int, int, int, float]]:
-    """Return the pairs of labels mistaken for each other most often, then the most similar, with both figures."""
+    """Return the pairs of labels most often confused, then the most similar ones."""
     n_mistakes = dict(zip(map(tuple, confusion.pairs.tolist()), confusion.n_mistakes.tolist(), strict=True))
     pairs = [
         (labels[0], labels[1], n_mistakes.get(labels, 0), float(similarity[i, j]))
@@ -186,7 +186,7 @@ def _examples(
     pair: tuple[int, int],
     image_shape: Any,
 ) -> list[dict[str, Any]]:
-    """Return rows that were mistaken: as images, or with the features that spoke most for the mistake."""
+    """Return wrong predictions, as images or with the features that contributed most."""
     is_mistaken = (truth != predicted) & np.isin(truth, pair) & np.isin(predicted, pair)
     at = np.flatnonzero(is_mistaken)[: N_ROWS if image_shape is None else N_IMAGES]
     if at.size == 0:
@@ -209,7 +209,7 @@ def _examples(
 
 
 def _calibration(temperature: float, told: Answers, is_right: Array) -> dict[str, Any]:
-    """Return in bins of confidence how often the label is right; and the mean gap between the two."""
+    """Return accuracy by bins of confidence, and the expected calibration error."""
     found = reliability(told.confidence, is_right)
     return {
         "rows": found.n_rows.tolist(),
@@ -222,7 +222,7 @@ def _calibration(temperature: float, told: Answers, is_right: Array) -> dict[str
 
 
 def _novelty(novelty: Array, is_right: Array) -> dict[str, Any]:
-    """Return histograms of the novelty to the nearest class, for rows that were told right and wrong."""
+    """Return histograms of the minimum novelty for correct and wrong predictions."""
     edges = np.linspace(0, 1, N_BINS + 1)
     return {
         "edges": edges.tolist(),
@@ -233,7 +233,7 @@ def _novelty(novelty: Array, is_right: Array) -> dict[str, Any]:
 
 
 def _sizes(model: Any, n_bytes: int) -> dict[str, Any]:
-    """Return how large the model is."""
+    """Return the sizes of the model."""
     return {
         "features": int(model.n_features_in_),
         "components": int(model.n_components_),
@@ -247,7 +247,7 @@ def _sizes(model: Any, n_bytes: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a parameter as json can write it."""
+    """Return a parameter as a JSON value."""
     if isinstance(value, np.generic):
         value = value.item()
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
