@@ -92,7 +92,9 @@ class BiasColumns(Step):
 
     def apply(self, rows: Features) -> Array:
         """Return the rows with the columns of ones after them."""
-        return np.hstack([rows, np.ones((rows.shape[0], self.n), np.float32)], dtype=np.float32)
+        result = np.ones((rows.shape[0], rows.shape[1] + self.n), np.float32)
+        result[:, : rows.shape[1]] = rows
+        return result
 
     def between(self, low: Array, high: Array) -> tuple[Array, Array]:
         """Return the bounds with the same ones after them."""

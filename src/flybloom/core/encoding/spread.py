@@ -30,17 +30,17 @@ def moments_of(rows: Features, weights: Array) -> tuple[Array, Array]:
 def _moments(values: Array, weights: Array) -> tuple[Array, Array]:
     """Return the same of a few columns; all is done in units of their largest value, so that nothing overflows."""
     is_missing = np.isnan(values)
+    low, high = np.fmin.reduce(values, axis=0, initial=np.inf), np.fmax.reduce(values, axis=0, initial=-np.inf)
     if is_missing.any():
         values, weights = np.where(is_missing, 0.0, values), np.where(is_missing, 0.0, weights)
     n = np.maximum(np.add.reduce(np.broadcast_to(weights, values.shape), axis=0), 2.0**-1000)
-    _, exponents = np.frexp(np.abs(values).max(axis=0, initial=0.0))
+    _, exponents = np.frexp(np.maximum(np.maximum(-low, high), 0.0))
     scaled = np.ldexp(values, -exponents)
     means = np.add.reduce(weights * scaled, axis=0) / n
     scaled -= means
     if is_missing.any():
         scaled[is_missing] = 0.0
     squares = np.add.reduce(weights * (scaled * scaled), axis=0) / n
-    low, high = np.where(is_missing, np.inf, values).min(axis=0), np.where(is_missing, -np.inf, values).max(axis=0)
     deviations = np.where(low < high, np.ldexp(np.sqrt(squares), exponents), 0.0)
     return np.ldexp(means, exponents), deviations
 

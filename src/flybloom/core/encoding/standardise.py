@@ -52,10 +52,9 @@ class Standardise(Step):
 
     def apply(self, rows: Features) -> Array:
         """Return the rows scaled."""
-        scaled = rows.astype(np.float64)
         with np.errstate(over="ignore"):  # what overflows is refused by the projection
-            halves = scaled[:, self._large] / 2 - self.center[self._large] / 2
-            scaled -= self.center
+            halves = rows[:, self._large].astype(np.float64) / 2 - self.center[self._large] / 2
+            scaled = np.subtract(rows, self.center, dtype=np.float64)
             if self._factor is not None:
                 scaled *= self._factor
                 if self._large.size:  # a difference may be beyond the largest float, and yet not the quotient
