@@ -1,4 +1,4 @@
-"""Data of any source, block by block, in bounded memory: see `read_blocks`."""
+"""Reading of data sources block by block: see `read_blocks`."""
 
 from flybloom.blocks.source import Block, Blocks, read_blocks
 

@@ -1,4 +1,4 @@
-"""One reader for all sources: blocks of rows whose types are those of the whole source."""
+"""Reader of all sources: blocks of rows with the types of the whole source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["BLOCK_ROWS", "Block", "Blocks", "read_blocks"]
 
 
 class Block(NamedTuple):
-    """A few rows of a source."""
+    """A block of rows of a source."""
 
     X: Features
     """The features: an array, a CSR matrix, or rows with names; every estimator of flybloom takes it as it is."""
@@ -49,7 +49,7 @@ class Block(NamedTuple):
 
 
 class Blocks:
-    """A source, ready to be read block by block; what `read_blocks` returns."""
+    """A source that can be read block by block, returned by `read_blocks`."""
 
     def __init__(self, parts: list[Part], options: ReadOptions, schema: Schema | None = None) -> None:
         self.parts = parts
@@ -63,33 +63,33 @@ class Blocks:
 
     @property
     def remarks(self) -> list[str]:
-        """What was guessed about files, or left out of them, in a sentence each; looks at all files."""
+        """Descriptions of what was detected in files or dropped from them; inspects all files."""
         return self._look[1]
 
     def schema(self) -> dict[str, Any]:
-        """Return what all rows are, as plain values that JSON can hold.
+        """Return the schema of the source as JSON values.
 
         Returns
         -------
         dict
-            "dtype", the type of the features, which holds those of all files; "n_features" and "names"; "labels", the
-            kind of the labels ("text", "bool", "int64", ...); "first_index" of svmlight files; "kinds" of the features,
-            where not all are numbers. Found once, from a look at every file, before the first row is read.
+            "dtype" of the features; "n_features" and "names"; "labels", their kind ("text", "bool", "int64", ...);
+            "first_index" of svmlight files; "kinds" of the features, if not all are numeric. It is determined once by
+            inspecting every file before the first row is read.
         """
         return self._schema.to_dict()
 
     def with_schema(self, schema: dict[str, Any]) -> Blocks:
-        """Return the same source, read as another run decided with `schema()`; files are not looked at again."""
+        """Return the source with a schema from `schema()`; files are not inspected again."""
         return Blocks(self.parts, self.options, Schema.from_dict(schema))
 
     def pieces(self) -> list[Blocks]:
-        """Return the source in pieces that can be read apart, in other processes too, and have the same rows.
+        """Split the source into pieces that can be read separately, also in other processes.
 
         Returns
         -------
         list of Blocks
-            Row groups of Parquet files, ranges of CSV and NPY files, other files whole; in the order of the rows, and
-            with the types of the whole source.
+            Row groups of Parquet files, ranges of CSV and NPY files, and other whole files, in order, with the types of
+            the whole source.
         """
         once = next((part for part in self.parts if not part.can_repeat), None)
         if once is not None:
@@ -99,22 +99,22 @@ class Blocks:
         return [Blocks([part], self.options, self._schema) for part in parts]
 
     def n_rows(self) -> int | None:
-        """Return the number of rows where it is cheap to know, else None."""
+        """Return the number of rows if it is cheap to determine, else None."""
         numbers = [part.n_rows() for part in self.parts]
         return None if None in numbers else sum(n for n in numbers if n is not None)
 
     def identity(self) -> list[dict[str, Any]] | None:
-        """Return what tells this source from a changed one, or None where nothing does."""
+        """Return the identity of the source, which changes with its content, or None."""
         identities = [part.identity() for part in self.parts]
         known = [identity for identity in identities if identity is not None]
         return known if len(known) == len(identities) else None
 
     def __iter__(self) -> Iterator[Block]:
-        """Yield all blocks, in the order of the rows."""
+        """Yield all blocks in order."""
         return self.starting_at(0)
 
     def starting_at(self, row: int) -> Iterator[Block]:
-        """Yield the blocks from a row on; whole files before it are not read where their length is known."""
+        """Yield the blocks from a row on, skipping whole files of known length."""
         at = 0
         schema = self._schema
         for part in self.parts:
@@ -142,12 +142,12 @@ class Blocks:
 
     @property
     def _schema(self) -> Schema:
-        """What was decided by another run, or what a look at all parts finds."""
+        """The given schema, or that of an inspection."""
         return self._given or self._look[0]
 
     @cached_property
     def _look(self) -> tuple[Schema, list[str]]:
-        """The schema, and a remark for each thing that was guessed."""
+        """The schema and remarks from an inspection of all parts."""
         said: dict[str, list[str]] = {}
 
         def looked_at() -> Iterator[tuple[str, Any]]:
@@ -180,7 +180,7 @@ def read_blocks(
     first_index: int | None = None,
     schema: dict[str, Any] | None = None,
 ) -> Blocks:
-    """Read data of any source, block by block, in bounded memory.
+    """Read a data source block by block in bounded memory.
 
     Parameters
     ----------
@@ -188,53 +188,51 @@ def read_blocks(
         A Parquet, CSV, TSV, Arrow, Feather, NPY, NPZ or svmlight file (text may be packed as ``.gz`` or ``.zst``), a
         folder of such files, a pattern such as ``"data/*.parquet"``, ``"-"`` for CSV from standard input, a frame of
         pandas or polars, also a lazy one, an Arrow table, a dataset of pyarrow, anything with ``__arrow_c_stream__``
-        such as a query of DuckDB, a pair of arrays, or blocks that you make yourself.
+        such as a DuckDB query, a pair of arrays, or an iterable of blocks.
     target : str, int or None, default=None
         The column of the labels: by name in tables, by number in NPY files; the array of the labels in NPZ files. Any
         name will do for svmlight files, whose labels come first. None to read features only.
     features : iterable of str or None, default=None
         The columns of the features, in this order. None for all others.
     n_features : int or None, default=None
-        How many features svmlight rows have. None for as many as the largest index says.
+        Number of features of svmlight rows. None for the largest index.
     block_rows : int, default=32768
-        How many rows to read at once, at most.
+        Maximum number of rows to read at once.
     exclude : iterable of str, default=()
-        Columns that are no features.
+        Columns to exclude from the features.
     id_column : str, int or None, default=None
-        A column that tells rows apart. It is no feature, and comes as `ids` of each block.
+        A column with row identifiers, which becomes `ids` of each block and is not a feature.
     label_type : {"auto", "text", "number"}, default="auto"
-        What labels are. In text files, "auto" makes numbers of labels that all have one spelling of a number, and
-        strings of others, so that ``007`` and ``7`` stay two labels; "text" keeps what is written; "number" makes
-        numbers of them however they are spelled.
+        Type of labels in text files. "auto" parses numbers only if each has a unique spelling, so that ``007`` and
+        ``7`` are two labels; "text" keeps labels as written; "number" parses all spellings.
     file_encoding : str or None, default=None
-        Encoding of text files, such as ``"cp1252"``. None to go by the first bytes of each file.
+        Encoding of text files, such as ``"cp1252"``. None to detect it.
     delimiter : str or None, default=None
-        What is between the values of a text file. None to find out: a comma, tab, semicolon or bar.
+        Delimiter of text files. None to detect a comma, tab, semicolon or bar.
     decimal : {".", ","} or None, default=None
-        The decimal point of numbers in text files. None to find out.
+        Decimal separator in text files. None to detect it.
     incomplete : {"refuse", "mark"}, default="refuse"
-        What becomes of rows in which a feature is infinite, or is not of its kind, such as text among numbers: an
-        error, or a mark in `incomplete` of their block, whose values in these rows mean nothing then. Missing values
-        are NaN, and fine.
+        What to do with rows with infinite or invalid values, such as text among numbers: raise an error, or mark them
+        in `incomplete` of their block. Missing values (NaN) are always accepted.
     kinds : dict or None, default=None
         What features are that are not to be looked at: "number", "category" or "date" for their names. Other columns
         are what their types say: text is categories, unless all of a text file, or of a frame in memory, is numbers or
         dates.
     first_index : {0, 1} or None, default=None
-        The index of the first feature in svmlight files. None for 1, unless there is an index 0 in any of them.
+        Index of the first feature in svmlight files. None for 1, or 0 if any file has an index 0.
     schema : dict or None, default=None
-        What `Blocks.schema` returned for the same source in an earlier run, which is then read the same way.
+        A schema from `Blocks.schema`, to read the same source in the same way.
 
     Returns
     -------
     Blocks
         An iterable of blocks with `X`, `y`, `begin`, `where`, `ids` and `incomplete`. Files and frames can be read
-        again and again. Its `remarks` tell what was guessed or left out, its `schema()` what all rows are.
+        repeatedly. `remarks` says what was detected or dropped, `schema()` returns the types.
 
     Raises
     ------
     flybloom.exceptions.SourceError
-        If a column is missing, or holds what it cannot hold; the message names file, rows and column.
+        If a column is missing or invalid; the message names file, rows and column.
 
     Examples
     --------
@@ -271,14 +269,14 @@ def read_blocks(
 
 
 def _merged(before: ReadOptions, now: ReadOptions) -> ReadOptions:
-    """Return the options of a source that is passed on, with what is asked for now."""
+    """Merge the options of an opened source with new ones."""
     usual = ReadOptions()
     changed = {name: value for name, value in vars(now).items() if value != getattr(usual, name)}
     return replace(before, **changed).check()
 
 
 def _checked(raw: RawBlock, options: ReadOptions, schema: Schema, place: Place) -> RawBlock:
-    """Return a block in the type of the source, and refuse what nobody could learn from."""
+    """Convert a block to the type of the source, and validate it."""
     X, y, ids, incomplete = raw
     where = str(place)
     if X.ndim != 2 or X.dtype.kind not in "buif":  # noqa: PLR2004
@@ -306,7 +304,7 @@ def _checked(raw: RawBlock, options: ReadOptions, schema: Schema, place: Place) 
 
 
 def _marked(X: Features, incomplete: Array | None) -> Array | None:
-    """Return which rows have a value that is infinite or no number; None if none has."""
+    """Return a mask of rows with invalid values, or None."""
     marks = np.zeros(X.shape[0], bool) if incomplete is None else incomplete
     if X.dtype.kind == "f":
         if sparse.issparse(X):

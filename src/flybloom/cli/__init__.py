@@ -1,6 +1,6 @@
 """The command line: parse, call the library, print. One file for each command in `commands`.
 
-Nothing heavy is imported before a command runs, so that ``--help`` answers at once.
+Heavy modules are imported only when a command runs, so that ``--help`` is fast.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ closed: set[str] = set()
 
 
 def main() -> None:
-    """Run the command line, or say how to install what it needs."""
+    """Run the command line, or print how to install missing packages."""
     _replace_closed_streams()
     gc.set_threshold(NEW_OBJECTS)
     atexit.register(gc.freeze)  # nor look once more at the end
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def _replace_closed_streams() -> None:
-    """Open what was closed before we were started to nowhere, so that no file gets its number, and nothing fails."""
+    """Redirect closed standard streams to the null device."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             closed.add(name)

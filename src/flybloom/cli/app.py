@@ -1,4 +1,4 @@
-"""The application: finds the commands."""
+"""The application, which collects the commands."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def options(
 
 
 def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for each field of `Reading`, instead of the parameter that has this type."""
+    """Replace a command's parameter of type `Reading` by an option for each field."""
     signature = inspect.signature(command, eval_str=True)
     holder = next((name for name, one in signature.parameters.items() if one.annotation is Reading), None)
     if holder is None:
@@ -67,7 +67,7 @@ def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _add_commands() -> None:
-    """Add the function `command` of each file in `commands`, under the name of the file."""
+    """Register the function `command` of each file in `commands`."""
     for module in iter_modules(commands.__path__):
         command = import_module(f"{commands.__name__}.{module.name}").command
         app.command(module.name.replace("_", "-"))(errors.reporting_errors(with_reading_options(command)))

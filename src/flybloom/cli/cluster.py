@@ -1,4 +1,4 @@
-"""Commands on a Dask cluster: the same reader as without one, on the workers."""
+"""Commands on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ HELP = (
 
 
 def require() -> None:
-    """Ask for the extra before any work is done."""
+    """Check that Dask is installed."""
     for module in ("dask", "distributed"):
         require_extra(module, "dask", "--cluster")
 
 
 def train(model: CountingEstimator, blocks: Blocks, address: str, *, progress: bool) -> None:
-    """Learn from a source on a cluster; the model equals the one of a single machine, bit for bit."""
+    """Train on a cluster; the model equals that of a single machine, bit for bit."""
     from flybloom.distributed._session import connect  # noqa: PLC0415 - heavy, and an extra
     from flybloom.distributed._source import fit_source  # noqa: PLC0415
 
@@ -35,7 +35,7 @@ def train(model: CountingEstimator, blocks: Blocks, address: str, *, progress: b
 
 
 def tables(made: Predictions, blocks: Blocks, address: str) -> Iterator[Any]:
-    """Yield what is written of each piece of a source, in order; pieces are read and predicted by the workers."""
+    """Yield tables of predictions for each piece of a source, in order, computed by workers."""
     from flybloom.distributed._session import connect  # noqa: PLC0415 - an extra
     from flybloom.distributed._source import pieces_of  # noqa: PLC0415
 
@@ -53,7 +53,7 @@ def tables(made: Predictions, blocks: Blocks, address: str) -> Iterator[Any]:
 
 
 def _of_piece(piece: Blocks, made: Predictions) -> tuple[list[Any], Any]:
-    """Return the tables of a piece, and what was counted; what was sent is everybody's, and stays as it is."""
+    """Return the tables and counts of a piece, without changing shared arguments."""
     own = made.afresh()
     found = []
     for block in piece:

@@ -1,4 +1,4 @@
-"""What is shown: progress on stderr, if that is a terminal; results on stdout, for people or as JSON."""
+"""Output: progress on stderr if it is a terminal; results on stdout, as text or JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from flybloom._internal.compiling import COMPILING, telling_of_compilation
 
 @contextmanager
 def work_without_blocks() -> Iterator[None]:
-    """Say once, on terminals, that kernels are compiled, while something works that shows no bar of its own."""
+    """Show on terminals that kernels are being compiled, for work without a progress bar."""
     if not sys.stderr.isatty():
         yield
         return
@@ -33,7 +33,7 @@ def work_without_blocks() -> Iterator[None]:
 
 @contextmanager
 def count_progress(title: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Give a function that is told what was done last, and how many of how many pieces of work are done."""
+    """Yield a function that updates a progress bar of pieces of work."""
     if not sys.stderr.isatty():
         yield lambda _done, _n_done, _total: None
         return
@@ -51,12 +51,12 @@ def count_progress(title: str) -> Iterator[Callable[[str, int, int], None]]:
 
 
 def note(text: str) -> None:
-    """Say something that is no result, on stderr."""
+    """Print a note on stderr."""
     typer.echo(f"Note: {text}", err=True)
 
 
 def print_result(result: dict[str, Any], *, as_json: bool) -> None:
-    """Print facts: one on each line, or as JSON."""
+    """Print facts, one per line or as JSON."""
     if as_json:
         typer.echo(json.dumps(result, indent=1))
         return
@@ -67,7 +67,7 @@ def print_result(result: dict[str, Any], *, as_json: bool) -> None:
 
 
 def print_table(header: list[str], rows: list[list[Any]]) -> None:
-    """Print a table, numbers to the right."""
+    """Print a table with right-aligned numbers."""
     cells = [header, *([_readable(value) for value in row] for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(header))]
     for row in cells:
@@ -85,7 +85,7 @@ class Stopwatch:
         self._start = time.perf_counter()
 
     def facts(self, n_rows: int | None = None) -> dict[str, Any]:
-        """Return what is printed about the work done since it was made."""
+        """Return facts about the work done so far."""
         seconds = time.perf_counter() - self._start
         if n_rows is None:
             return {"seconds": round(seconds, 3)}
@@ -93,7 +93,7 @@ class Stopwatch:
 
 
 def _readable(value: Any) -> str:
-    """Return a value as people read it."""
+    """Format a value for people."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "-"}[value]
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""How a command ends when something goes wrong or a signal comes: one sentence on stderr, and an exit code."""
+"""Error handling: one sentence on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from flybloom.exceptions import (
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM has come; whoever is careful about Ctrl-C is careful about it as well."""
+    """SIGTERM was received; a KeyboardInterrupt, so that it is handled like Ctrl-C."""
 
 
 EXIT_CODES: dict[type[BaseException], int] = {  # the first that fits; documented in docs/command-line.md
@@ -65,7 +65,7 @@ shows_tracebacks = False
 
 
 def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Make a command end with a sentence on stderr, and with an exit code, instead of a traceback."""
+    """Report errors of a command as one sentence on stderr with an exit code."""
 
     @wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
@@ -86,7 +86,7 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def sentence(error: BaseException) -> str:
-    """Return what is printed of an error."""
+    """Return the message for an error."""
     text = " ".join(str(error).split())
     if isinstance(error, KeyboardInterrupt):
         return text or ("Terminated." if isinstance(error, Terminated) else "Interrupted.")
@@ -104,7 +104,7 @@ def sentence(error: BaseException) -> str:
 
 
 def in_options(text: str) -> str:
-    """Return what the library says, with options for its parameters."""
+    """Replace parameters by options in a message of the library."""
 
     def option(found: re.Match[str]) -> str:
         return f"--{found[1].removesuffix('_column').replace('_', '-')} {found[3] or ''}".rstrip()
@@ -117,7 +117,7 @@ def in_options(text: str) -> str:
 
 @contextmanager
 def blaming(where: str) -> Iterator[None]:
-    """Let errors that the library raises about rows say which rows; they are then errors of the source."""
+    """Add the position of rows to errors of the library, as SourceError."""
     try:
         yield
     except ValueError as error:
@@ -128,7 +128,7 @@ def blaming(where: str) -> Iterator[None]:
 
 
 def _give_up_output(error: BaseException) -> None:
-    """Send what is left for stdout nowhere, if it cannot be written: Python would try once more at its end."""
+    """Redirect stdout to the null device if it cannot be written."""
     if isinstance(error, OSError):
         with suppress(OSError, ValueError):
             sys.stdout.flush()
@@ -140,13 +140,13 @@ def _give_up_output(error: BaseException) -> None:
 
 
 def raise_at_sigterm() -> None:
-    """Let SIGTERM unwind the program as Ctrl-C does, so that nothing half is left behind."""
+    """Raise an exception on SIGTERM, so that cleanup runs as for Ctrl-C."""
     signal.signal(signal.SIGTERM, lambda number, _frame: _raise(number))
 
 
 @contextmanager
 def stopping_between_blocks() -> Iterator[Callable[[], None]]:
-    """Let signals wait; give a function that raises them, to be called where stopping is fine."""
+    """Defer signals; yield a function that raises pending ones between blocks."""
     if current_thread() is not main_thread():
         yield lambda: None
         return
@@ -171,7 +171,7 @@ def stopping_between_blocks() -> Iterator[Callable[[], None]]:
 
 
 def _raise(number: int) -> NoReturn:
-    """Raise what a signal means."""
+    """Raise the exception for a signal."""
     if number == signal.SIGTERM:
         raise Terminated
     raise KeyboardInterrupt

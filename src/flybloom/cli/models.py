@@ -1,4 +1,4 @@
-"""What commands do with models: make them of options, load what they need, read for a model what it knows."""
+"""Models in commands: create, load, save and describe them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Model = TypeVar("Model")
 
 
 def load_any(path: Path) -> tuple[Any, dict[str, Any] | None]:
-    """Return what is in a model file, and how far its training had come, if it is a checkpoint."""
+    """Return the content of a model file, and the progress of a checkpoint."""
     from flybloom.core.files.model_file import load_in_training  # noqa: PLC0415 - heavy
 
     try:
@@ -60,17 +60,17 @@ def load_any(path: Path) -> tuple[Any, dict[str, Any] | None]:
 
 
 def load_learner(path: Path, n_jobs: int = 1) -> Any:
-    """Load a model that learns and forgets, of whatever kind."""
+    """Load a model that can learn and forget."""
     return _loaded(path, n_jobs, ("partial_fit", "forget"), "a model that learns, as `flybloom train` makes it")
 
 
 def load_predictor(path: Path, n_jobs: int = 1) -> Any:
-    """Load a model that predicts, of whatever kind."""
+    """Load a model that can predict."""
     return _loaded(path, n_jobs, ("predict",), "a model that predicts, as `flybloom train` makes it")
 
 
 def load_classifier(path: Path, n_jobs: int = 1) -> FlyBloomClassifier | FlyRidgeClassifier:
-    """Load a model of counts by class or of pairs, or the best one that a search has found."""
+    """Load a classifier, or the best one of a search."""
     from flybloom import FlyBloomClassifier, FlyRidgeClassifier  # noqa: PLC0415 - heavy
 
     model = inside(load_any(path)[0])
@@ -85,7 +85,7 @@ def load_classifier(path: Path, n_jobs: int = 1) -> FlyBloomClassifier | FlyRidg
 
 
 def load_audited(path: Path, n_jobs: int = 1) -> Any:
-    """Load a model that leaves learned rows out."""
+    """Load a model with leave-one-out."""
     model = inside(load_any(path)[0])
     if not any(hasattr(model, name) for name in ("leave_one_out_decision", "leave_one_out_predict")):
         msg = (
@@ -98,19 +98,19 @@ def load_audited(path: Path, n_jobs: int = 1) -> Any:
 
 
 def save_model(model: Any, path: Path) -> None:
-    """Save a model for one thread, wherever it will be used: equal models have equal files."""
+    """Save a model with n_jobs=None, so that equal models have equal files."""
     inside(model).set_params(n_jobs=1)
     model.save(path)
 
 
 def inside(model: Any) -> Any:
-    """Return the model that hashes: itself, or what a search, a rejecting classifier or a window has inside."""
+    """Return the inner model of a search, an open-set classifier or a window, or the model itself."""
     names = ("best_estimator_", "estimator_", "model_")
     return next((getattr(model, name) for name in names if hasattr(model, name)), model)
 
 
 def new_model(kind: Kind, settings: dict[str, Any], given: set[str]) -> CountingEstimator:
-    """Return a model of a kind, with those of the settings that it has; others must not be given."""
+    """Return a new model of a kind; settings that it lacks are refused."""
     from flybloom.core.files.registry import estimator_of  # noqa: PLC0415 - heavy
 
     wrong = tuple(name for name, kinds in FOR_KINDS.items() if kind not in kinds)
@@ -122,7 +122,7 @@ def new_model(kind: Kind, settings: dict[str, Any], given: set[str]) -> Counting
 
 
 def checked(model: Model, option: str | None = None) -> Model:
-    """Return a model whose parameters are fine; others are blamed on their options, or on this one."""
+    """Validate the parameters of a model; errors name the option."""
     try:
         for check in ("_check_parameters", "_checked_grid"):  # only searches have a grid
             if hasattr(model, check):
@@ -147,7 +147,7 @@ def blocks_for(
     label_type: LabelKind = LabelKind.AUTO,
     **options: Any,
 ) -> Blocks:
-    """Return the blocks of a source, with the features that the model knows; labels are text if its own are."""
+    """Return the blocks of a source with the features and label type of the model."""
     hashes = inside(model)
     known = getattr(hashes, "feature_names_in_", None)
     for option in ("exclude", "categories"):
@@ -170,7 +170,7 @@ def blocks_for(
 
 
 def known_kinds(model: Any) -> dict[str, str]:
-    """Return what the columns are that a model knows by name."""
+    """Return the kinds of the named columns of a model."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
         return {}
@@ -181,7 +181,7 @@ def known_kinds(model: Any) -> dict[str, str]:
 def change_file(
     path: Path, output: Path | None, blocks_of: Callable[[Any], Blocks], jobs: int, *, stage: str, by: str
 ) -> tuple[Any, dict[str, Any]]:
-    """Load a model, hand each block of a source to one of its methods, and save it; return it, and what was done."""
+    """Load a model, apply a method to each block of a source, and save it."""
     model = load_learner(path, jobs)
     blocks = blocks_of(model)
     check_output(output or path, blocks)
@@ -193,7 +193,7 @@ def change_file(
 
 
 def learned_facts(model: Any) -> dict[str, int]:
-    """Return what is printed of what a model has learned: classes, where it has any, and rows."""
+    """Return facts about a model: classes, if any, and rows."""
     broken = [label for label in model.classes_.tolist() if "\n" in label] if _is_text(model) else []
     if broken:
         note(f"{len(broken)} labels have line breaks, such as {broken[0][:30]!r}. Is a quote in a file never closed?")
@@ -202,13 +202,13 @@ def learned_facts(model: Any) -> dict[str, int]:
 
 
 def _is_text(model: Any) -> bool:
-    """Return whether labels that a model knows are text."""
+    """Return whether the labels of a model are text."""
     classes = getattr(model, "classes_", None)
     return classes is not None and classes.size > 0 and classes.dtype.kind in "OUST"
 
 
 def _loaded(path: Path, n_jobs: int, methods: tuple[str, ...], expected: str) -> Any:
-    """Return a model that has these methods."""
+    """Load a model, and check that it has certain methods."""
     model, _ = load_any(path)
     if not all(hasattr(model, method) for method in methods):
         msg = f"{path} is a {type(model).__name__}. Expected {expected}."

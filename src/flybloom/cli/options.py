@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are spelled."""
+"""Shared options and the syntax of their values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 
 
 def size(text: str, option: str, *, takes_multiple: bool = False) -> int | float | str:
-    """Return a size: ``64`` a number, ``auto`` the default, ``20x`` a multiple where taken, else ``10%`` a share."""
+    """Parse a size: ``64``, ``auto``, a multiple ``20x`` if allowed, or a share ``10%``."""
     spelled = "a multiple such as 20x" if takes_multiple else "a share such as 10%"
     unit = "x" if takes_multiple else "%"
     try:
@@ -28,12 +28,12 @@ def size(text: str, option: str, *, takes_multiple: bool = False) -> int | float
 
 
 def names(text: str | None) -> list[str] | None:
-    """Return names that are separated by commas."""
+    """Parse names separated by commas."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 class Kind(StrEnum):
-    """What is counted, and so what a model can do."""
+    """Kind of model."""
 
     CLASSES = "classes"
     PAIRS = "pairs"
@@ -42,7 +42,7 @@ class Kind(StrEnum):
 
 
 class LabelKind(StrEnum):
-    """What labels in text files are."""
+    """Type of labels in text files."""
 
     AUTO = "auto"
     TEXT = "text"
@@ -50,7 +50,7 @@ class LabelKind(StrEnum):
 
 
 class ReadOut(StrEnum):
-    """How labels are read from counts by class, or novelty from counts."""
+    """Read-out of labels or novelty."""
 
     AUTO = "auto"
     FILTER = "filter"
@@ -59,13 +59,13 @@ class ReadOut(StrEnum):
 
 
 class Weight(StrEnum):
-    """How classes are weighed."""
+    """Class weights."""
 
     BALANCED = "balanced"
 
 
 def given_options(context: typer.Context) -> set[str]:
-    """Return the names of the parameters that were given on the command line, even if as their defaults."""
+    """Return the parameters given on the command line."""
     return {
         name
         for name in context.params
@@ -74,7 +74,7 @@ def given_options(context: typer.Context) -> set[str]:
 
 
 def refuse_together(given: set[str], option: str, others: tuple[str, ...], remedy: str = "Leave them out.") -> None:
-    """Refuse options that would be ignored beside another one."""
+    """Raise an error for options that are incompatible with another one."""
     ignored = [f"--{name.replace('_', '-')}" for name in others if name in given]
     if ignored:
         msg = f"{option} does not go with {', '.join(ignored)}. {remedy}"
@@ -82,14 +82,14 @@ def refuse_together(given: set[str], option: str, others: tuple[str, ...], remed
 
 
 def with_categories(encoding: str, most: int | None) -> str:
-    """Return an encoding with a number of categories, if one is given."""
+    """Add a number of categories to an encoding."""
     if most is None:
         return encoding
     return f"{encoding}+categories={most}"
 
 
 def require_with(given: set[str], option: str, others: tuple[str, ...]) -> None:
-    """Refuse options that would be ignored without another one."""
+    """Raise an error for options that need another one."""
     ignored = [f"--{name.replace('_', '-')}" for name in others if name in given]
     if ignored:
         msg = f"{', '.join(ignored)} needs {option} as well."
@@ -97,7 +97,7 @@ def require_with(given: set[str], option: str, others: tuple[str, ...]) -> None:
 
 
 def require_target(target: str | None, *, is_needed: bool) -> None:
-    """Refuse to go on without labels where they are needed, and with labels that would be ignored."""
+    """Check that labels are given if and only if they are needed."""
     if is_needed and target is None:
         msg = "this model learns from labels. Expected --target, the column that holds them."
         raise typer.BadParameter(msg)
@@ -107,7 +107,7 @@ def require_target(target: str | None, *, is_needed: bool) -> None:
 
 
 def _not_zero(number: int) -> int:
-    """Refuse to work on no threads."""
+    """Raise an error for zero threads."""
     if number == 0:
         msg = "expected a number of threads, or -1 for all processors. Got 0."
         raise typer.BadParameter(msg)
@@ -167,7 +167,7 @@ TAB = ("tab", "\\t")
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read, None where that is to be found out: options of all commands that read any, see `app`."""
+    """Options for reading files, None to detect; shared by all commands that read files."""
 
     exclude: Annotated[
         str | None, typer.Option("--exclude", help="Columns that are no features, separated by commas.")
@@ -186,12 +186,12 @@ class Reading:
         str | None, typer.Option("--decimal", help="Decimal point of text files, . or ,; guessed without it.")
     ] = None
 
-    block_rows: Annotated[int, typer.Option("--block-rows", min=1, help="How many rows to read at once, at most.")] = (
+    block_rows: Annotated[int, typer.Option("--block-rows", min=1, help="Maximum number of rows to read at once.")] = (
         32768
     )
 
     def text_options(self) -> dict[str, Any]:
-        """Return what was given that concerns text files."""
+        """Return the given options for text files."""
         delimiter = "\t" if self.delimiter in TAB else self.delimiter
         given = {"file_encoding": self.file_encoding, "delimiter": delimiter, "decimal": self.decimal}
         return {name: value for name, value in given.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What a model says of rows, as Arrow tables, and those as CSV or Parquet; a file is written whole or not at all."""
+"""Predictions as Arrow tables, written atomically as CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCORES = ("novelty", "decision_scores", "acceptance")  # the first method that a
 
 
 class Predictions:
-    """Makes a table of each block: identifiers, labels, and on request probabilities and scores."""
+    """Converts blocks to tables with identifiers, labels, and optional probabilities and scores."""
 
     def __init__(self, model: Any, *, probabilities: bool, scores: bool, id_name: str | None) -> None:
         self.model, self.id_name = model, id_name
@@ -41,18 +41,18 @@ class Predictions:
         self.scored = ScoredRows()
 
     def afresh(self) -> Predictions:
-        """Return the same, which has seen no rows."""
+        """Return a fresh copy."""
         twin = copy(self)
         twin.scored, twin.id_type = ScoredRows(), None
         return twin
 
     def of(self, block: Block) -> pa.Table:
-        """Return the table of a block; rows that cannot be scored have an identifier and nothing else."""
+        """Return the table of a block; rows that cannot be scored have only an identifier."""
         known, rows = self.scored.of(block)
         return self.table(known, rows, block.ids)
 
     def table(self, known: Array, rows: Features | None, ids: Array | None) -> pa.Table:
-        """Return the table of rows of which some are known; None if none is."""
+        """Return the table of rows, some of which may be invalid; None if all are."""
         labels = None if rows is None else self.model.predict(rows)
         scores = [None if rows is None else getattr(self.model, name)(rows) for name in self.methods]
         columns: dict[str, Any] = {}
@@ -69,7 +69,7 @@ class Predictions:
         return self.table(np.zeros(0, bool), None, None if self.id_name is None else np.empty(0, object))
 
     def _named(self, method: str, values: Array | None) -> Iterator[tuple[str, Array | None]]:
-        """Yield columns of a method, with their names; None for columns of nothing."""
+        """Yield named output columns of a method."""
         if method == "acceptance" or (method == "novelty" and not hasattr(self.model, "classes_")):
             yield method, values
             return
@@ -78,12 +78,12 @@ class Predictions:
             yield f"{word}_{label}", None if values is None else values[:, j]
 
     def _label_type(self) -> Any:
-        """Return the type of labels in Arrow."""
+        """Return the Arrow type of labels."""
         is_text = self.classes.dtype.kind in "OUST"
         return pa.string() if is_text else pa.from_numpy_dtype(self.classes.dtype)
 
     def _identifiers(self, ids: Array | None) -> Any:
-        """Return identifiers in the type that the first ones have."""
+        """Convert identifiers to the type of the first block."""
         column = pa.array([] if ids is None else ids)
         if self.id_type is None:
             self.id_type = pa.string() if pa.types.is_null(column.type) else column.type
@@ -91,7 +91,7 @@ class Predictions:
 
 
 def write_tables(path: Path | None, tables: Iterator[pa.Table]) -> None:
-    """Write tables of one kind to a file or to stdout; nothing at all if the first one cannot be made."""
+    """Write tables to a file or stdout; nothing if the first one fails."""
     first = next(tables)
     every = chain([first], tables)
     if path is None:
@@ -103,7 +103,7 @@ def write_tables(path: Path | None, tables: Iterator[pa.Table]) -> None:
 
 
 def without_formulas(table: pa.Table) -> pa.Table:
-    """Return a table with an apostrophe before each text that a spreadsheet would take for a formula."""
+    """Escape texts that a spreadsheet would evaluate as formulas with an apostrophe."""
     columns = []
     for column in table.columns:
         is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
@@ -129,11 +129,11 @@ class _StaysOpen:
         self.write, self.flush = file.write, file.flush
 
     def close(self) -> None:
-        """Leave that to whoever opened it."""
+        """Do nothing."""
 
 
 def _spread(values: Array | None, known: Array, type_: Any) -> Any:
-    """Return values of the rows that are known, and nothing for the others, as a column."""
+    """Return a column with values for valid rows and nulls for others."""
     if values is not None and known.all():
         return pa.array(values.tolist() if values.dtype.kind in "OUST" else values, type_)
     spread = np.full(known.size, None, object)

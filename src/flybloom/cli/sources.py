@@ -1,4 +1,4 @@
-"""Sources as commands read them: opened by options, looked at before any work, with a word on what was guessed."""
+"""Sources of commands: opened, inspected, and described before any work."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WRONG = re.compile(r"The '(\w+)' parameter of read_blocks must be (.*)", re.DOTA
 
 
 def open_source(source: str, target: str | None, reading: Reading, **options: Any) -> Blocks:
-    """Return the blocks of a source; options that no source could meet are errors of the command line."""
+    """Return the blocks of a source; invalid options are usage errors."""
     from flybloom import read_blocks  # noqa: PLC0415 - heavy
     from flybloom.blocks.csv_files import CsvPart  # noqa: PLC0415
 
@@ -58,13 +58,13 @@ def open_source(source: str, target: str | None, reading: Reading, **options: An
 
 
 def check_output(output: Path | None, blocks: Blocks, *others: Path) -> None:
-    """Refuse an output that cannot be written, or is read for it."""
+    """Raise an error if the output cannot be written or is also an input."""
     if output is not None:
         check_writable(output, [*others, *(part.name for part in blocks.parts)])
 
 
 def look_at(blocks: Blocks) -> Blocks:
-    """Refuse what cannot be read before any work is done, and say what was guessed."""
+    """Check that a source can be read, and print what was detected."""
     blocks.schema()
     for remark in blocks.remarks:
         note(in_options(remark))
@@ -84,7 +84,7 @@ def for_each_block(blocks: Blocks, stage: str, use: Callable[[Block], object]) -
 
 
 def read_all(blocks: Blocks) -> tuple[Features, Array]:
-    """Return all rows and labels of a source at once, for what needs them more than once."""
+    """Read all rows and labels of a source into memory."""
     import numpy as np  # noqa: PLC0415 - heavy
     from scipy import sparse  # noqa: PLC0415
 
@@ -102,7 +102,7 @@ def read_all(blocks: Blocks) -> tuple[Features, Array]:
 
 
 def refuse_nothing(sources: Iterable[str]) -> None:
-    """Refuse sources without rows."""
+    """Raise an error for sources without rows."""
     msg = f"{next(iter(sources))}: no rows. Expected at least one."
     raise SourceError(msg)
 
@@ -115,7 +115,7 @@ class ScoredRows:
         self.first_skipped: int | None = None
 
     def of(self, block: Block) -> tuple[Array, Features | None]:
-        """Return which rows of a block can be scored, and these rows; None if none can."""
+        """Return a mask of valid rows and these rows, or None."""
         import numpy as np  # noqa: PLC0415 - heavy
 
         known = np.ones(len(block), bool) if block.incomplete is None else ~block.incomplete
@@ -126,14 +126,14 @@ class ScoredRows:
         return known, _chosen(block.X, known)
 
     def add(self, other: ScoredRows) -> None:
-        """Count rows that somebody else has looked at, after those before."""
+        """Add counts from another worker."""
         if self.first_skipped is None and other.first_skipped is not None:
             self.first_skipped = self.n_rows + other.first_skipped
         self.n_rows += other.n_rows
         self.n_skipped += other.n_skipped
 
     def tell(self, consequence: str) -> None:
-        """Say how many rows were not scored, if any."""
+        """Print how many rows were not scored, if any."""
         if self.n_skipped:
             note(
                 f"{self.n_skipped:,} of {self.n_rows:,} rows could not be scored, because a value is infinite or no "
@@ -142,12 +142,12 @@ class ScoredRows:
             )
 
     def facts(self) -> dict[str, int]:
-        """Return what is printed of rows that were not scored."""
+        """Return facts about rows that were not scored."""
         return {"not_scored": self.n_skipped} if self.n_skipped else {}
 
 
 def _chosen(X: Features, known: Array) -> Features | None:
-    """Return the rows that are known; None if none is."""
+    """Return the valid rows, or None."""
     if known.all():
         return X
     if not known.any():

@@ -19,7 +19,7 @@ class CertificateDisplay(Display):
     Parameters
     ----------
     radius : array-like of shape (n_samples,)
-        Result of ``certified_radius(X)``.
+        Result of ``certify(X)``.
     is_right : array-like of shape (n_samples,) of bool, default=None
         Whether each prediction is correct. If given, only correct rows count.
     norm : {"linf", "l2", "l1"}, default="linf"

@@ -1,4 +1,4 @@
-"""flybloom audit: which training rows look wrong."""
+"""flybloom audit: find label errors."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def command(
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Say which rows of SOURCE, all of which MODEL has learned, have a label that looks wrong.
+    """List rows of SOURCE, which MODEL has learned, whose label looks wrong.
 
-    Each row is judged by the model without it. Positions count the rows of SOURCE from 0.
+    Each row is scored by the model without it. Positions count from 0.
     """
     if output is not None:
         require_extra("jinja2", "report", "flybloom audit --output")

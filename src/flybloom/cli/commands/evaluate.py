@@ -1,4 +1,4 @@
-"""flybloom evaluate: how good a model is on labelled data."""
+"""flybloom evaluate: compare predictions with labels."""
 
 from __future__ import annotations
 
@@ -59,11 +59,10 @@ def command(
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Compare what MODEL predicts for SOURCE with the labels there.
+    """Compare predictions of MODEL for SOURCE with the labels.
 
-    The labels of novelty are 1 for what is usual and -1 for outliers. MODEL stays as it is, also where a copy of it in
-    memory learns. Rows in which a value is infinite or no number are left out, unless they are to be learned; how many
-    is said on standard error.
+    Labels for novelty are 1 for normal rows and -1 for outliers. MODEL is not changed, even with --test-then-train.
+    Rows with infinite or non-numeric values are skipped and counted on standard error.
     """
     if test_then_train:
         learner = load_learner(model, jobs)
@@ -118,7 +117,7 @@ def command(
 
 
 def numeric_scores(pairs: Counter[tuple[Any, Any]]) -> dict[str, float]:
-    """Return how far predictions are from the targets."""
+    """Return regression scores."""
     from sklearn import metrics  # noqa: PLC0415 - heavy
 
     targets, predictions = zip(*pairs, strict=True)
@@ -135,7 +134,7 @@ def numeric_scores(pairs: Counter[tuple[Any, Any]]) -> dict[str, float]:
 
 
 def streamed(learner: Any, blocks: Blocks, learn_every: int, picture: Path | None) -> dict[str, Any]:
-    """Return what is printed of a model that predicts rows first and learns them afterwards."""
+    """Return facts of a test-then-train evaluation."""
     from flybloom.streams import test_then_train  # noqa: PLC0415 - heavy
 
     at: list[str] = []
@@ -172,7 +171,7 @@ def streamed(learner: Any, blocks: Blocks, learn_every: int, picture: Path | Non
 
 
 def scores(pairs: Counter[tuple[Any, Any]]) -> dict[str, Any]:
-    """Return accuracy, balanced accuracy and what holds for each class, from how often a label met a prediction."""
+    """Return accuracy, balanced accuracy and class scores from a confusion matrix."""
     import numpy as np  # noqa: PLC0415 - heavy
 
     from flybloom._internal.scores import mean_recall  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""flybloom export: a model as what only predicts."""
+"""flybloom export: write a model for prediction only."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from flybloom.exceptions import ModelFileError, require_extra
 
 
 class Format(StrEnum):
-    """Who is to read the file."""
+    """Format of the file."""
 
     FROZEN = "frozen"
     ONNX = "onnx"
 
 
 class InputType(StrEnum):
-    """Numbers that an ONNX graph takes."""
+    """Input type of an ONNX graph."""
 
     FLOAT64 = "float64"
     FLOAT32 = "float32"
@@ -42,9 +42,9 @@ def command(
     ] = InputType.FLOAT64,
     json: Json = False,
 ) -> None:
-    """Write a small file that only predicts, and predicts what MODEL does.
+    """Write a small file with the same predictions as MODEL.
 
-    It has the weights without the counts, so it can neither learn nor forget. MODEL stays as it is.
+    It contains weights without counts, so it can neither learn nor forget. MODEL is not changed.
     """
     check_writable(output, [model])
     if format is Format.ONNX:

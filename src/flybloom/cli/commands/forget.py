@@ -1,4 +1,4 @@
-"""flybloom forget: unlearn rows."""
+"""flybloom forget: remove rows from a model."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def command(
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Unlearn the rows of SOURCE: afterwards MODEL is as if it had never learned them.
+    """Remove the rows of SOURCE from MODEL, as if it had never learned them.
 
-    Rows that cannot have been learned are refused, and MODEL stays as it is.
+    Rows that cannot have been learned are refused, and MODEL is not changed.
     """
     from flybloom.core.files.receipt import Receipt, snapshot  # noqa: PLC0415 - heavy
     from flybloom.estimators.counting import forgotten_by  # noqa: PLC0415

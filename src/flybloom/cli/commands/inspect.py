@@ -1,4 +1,4 @@
-"""flybloom inspect: what is in a model file."""
+"""flybloom inspect: describe a model file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MORE_ROWS = 1_000_000
 
 
 def command(model: Model, json: Json = False) -> None:
-    """Show what is in MODEL: how it hashes, what it has learned, and what it takes."""
+    """Describe MODEL: how it hashes, what it has learned, and its size."""
     loaded, training = load_any(model)
     hashes = inside(loaded)
     hasher = hasher_of(hashes)
@@ -61,7 +61,7 @@ def command(model: Model, json: Json = False) -> None:
 
 
 def _classes(model: Any) -> dict[str, Any]:
-    """Return how many classes there are, and what holds for each."""
+    """Return the number of classes and facts about each."""
     classes, rows = model.classes_.tolist(), model.class_count_.tolist()
     used = (model.counts_ > 0).mean(axis=1).tolist() if classes else []
     per_class = [
@@ -72,7 +72,7 @@ def _classes(model: Any) -> dict[str, Any]:
 
 
 def _some(names: tuple[str, ...]) -> str:
-    """Return as many names as people read."""
+    """Return the first names."""
     shown: list[str] = []
     for name in names:
         if shown and len(", ".join([*shown, name])) > MAX_NAMES_WIDTH:

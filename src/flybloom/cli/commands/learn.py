@@ -1,4 +1,4 @@
-"""flybloom learn: go on learning with a model."""
+"""flybloom learn: update a model."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def command(
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Learn the rows of SOURCE in addition to what MODEL has learned.
+    """Update MODEL with the rows of SOURCE.
 
-    New labels are welcome. If anything goes wrong, MODEL stays as it is.
+    New labels are allowed. If anything fails, MODEL is not changed.
     """
 
     def blocks_of(learner: Any) -> Blocks:

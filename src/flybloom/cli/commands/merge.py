@@ -1,4 +1,4 @@
-"""flybloom merge: add up models."""
+"""flybloom merge: add models."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def command(
     output: Output,
     json: Json = False,
 ) -> None:
-    """Add up models: the result has learned what each of them has.
+    """Add models: the result has learned the rows of all of them.
 
-    They must hash alike: train the first, and the others with --like.
+    They must hash alike: train the others with --encoding-from the first.
     """
     check_writable(output)
     total, _ = load_any(models[0])

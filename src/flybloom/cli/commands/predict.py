@@ -1,4 +1,4 @@
-"""flybloom predict: labels for rows."""
+"""flybloom predict: write predictions."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def command(
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Write the label that MODEL predicts for each row of SOURCE.
+    """Write predictions of MODEL for each row of SOURCE.
 
-    Values may be missing. Rows in which one is infinite or no number get an empty prediction; how many is said on
-    standard error.
+    Values may be missing. Rows with infinite or non-numeric values get an empty prediction and are counted on standard
+    error.
     """
     if json and output is None:
         msg = "reports about a file. Expected --output as well."
@@ -107,7 +107,7 @@ def command(
 
 
 def _here(made: Any, blocks: Blocks) -> Iterator[Any]:
-    """Yield what is written of each block, and show progress."""
+    """Yield the table of each block, and show progress."""
     with progress(blocks.n_rows()) as on_progress:
         for block in blocks:
             with blaming(block.where):
@@ -119,7 +119,7 @@ def _here(made: Any, blocks: Blocks) -> Iterator[Any]:
 
 
 def _require_method(model: Any, method: str, option: str, *, is_wanted: bool) -> None:
-    """Refuse an option that a model has nothing for."""
+    """Raise an error for an option that the model does not support."""
     if is_wanted and not hasattr(model, method):
         msg = f"a {type(model).__name__} has none. Use --scores, or train with --kind classes or pairs."
         raise typer.BadParameter(msg, param_hint=option)

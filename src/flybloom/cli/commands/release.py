@@ -1,4 +1,4 @@
-"""flybloom release: a model with noise, safe to publish."""
+"""flybloom release: write a differentially private model."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def command(
     limit_delta: LimitDelta = 0.0,
     json: Json = False,
 ) -> None:
-    """Write a differentially private release of MODEL: noisy counts, which predict, and tell hardly anything of a row.
+    """Write a differentially private release of MODEL, with noisy counts.
 
-    What it costs is entered in MODEL, whose other releases count as well. Never publish MODEL itself.
+    Its cost is added to the ledger in MODEL. Never publish MODEL itself.
     """
     check_writable(output, [model])
     loaded = load_classifier(model)
@@ -78,7 +78,7 @@ def command(
 
 
 def _labels(classes: str | None, learned: object) -> list[str] | list[float] | None:
-    """Return the labels of the option, as numbers where the model has numbers."""
+    """Return the labels of the option in the type of the model."""
     given = names(classes)
     if given is None or getattr(learned, "dtype", None) is None or learned.dtype.kind in "OUST":  # type: ignore[attr-defined]
         return given

@@ -1,4 +1,4 @@
-"""flybloom report: a page on how good a model is, and why."""
+"""flybloom report: write an HTML report."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def command(
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Write a page on what MODEL gets right and wrong: one file, readable without scripts.
+    """Write an HTML report on MODEL: one file without scripts.
 
-    --json prints all facts of the page as well.
+    --json also prints all facts.
     """
     image_shape = _shape(image)
     require_extra("jinja2", "report", "flybloom report")

@@ -1,4 +1,4 @@
-"""flybloom reproduce: the paper's tables and figures, made anew."""
+"""flybloom reproduce: reproduce the paper's tables and figures."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def command(
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
     json: Json = False,
 ) -> None:
-    """Reproduce ITEM of the paper: run what has not been run yet, then write tables, figures and a page.
+    """Reproduce ITEM of the paper: run what is missing, then write tables, figures and a page.
 
-    A run that was stopped goes on where it was. Results land in OUTPUT/EXPERIMENT.
+    An interrupted run is resumed. Results are in OUTPUT/EXPERIMENT.
     """
     from flybloom import paper  # noqa: PLC0415 - heavy
 
@@ -68,7 +68,7 @@ def command(
 
 
 def _settings(item: str, profile: str) -> dict[str, dict[str, Any]]:
-    """Return the settings of each experiment that is asked for; those that the profile lacks are left out of all."""
+    """Return the settings of each requested experiment; "all" omits those missing in the profile."""
     from flybloom.paper import experiments_of, read_profile  # noqa: PLC0415 - heavy
 
     try:
@@ -83,13 +83,13 @@ def _settings(item: str, profile: str) -> dict[str, dict[str, Any]]:
 
 
 def _outcome(name: str, check: Check) -> dict[str, Any]:
-    """Return what is printed of a check."""
+    """Return the outcome of a check."""
     holds = "within noise" if check.within_noise and not check.holds else check.holds
     return {"experiment": name, "claim": check.claim, "paper": check.theirs, "here": check.ours, "holds": holds}
 
 
 def _print_table(outcomes: list[dict[str, Any]]) -> None:
-    """Print a table, its words wrapped."""
+    """Print a table with wrapped text."""
     from rich.console import Console  # noqa: PLC0415 - only this command waits for it
     from rich.table import Table  # noqa: PLC0415
 

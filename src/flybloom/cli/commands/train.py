@@ -1,4 +1,4 @@
-"""flybloom train: make a model from data."""
+"""flybloom train: train a model."""
 
 from __future__ import annotations
 
@@ -129,10 +129,10 @@ def command(
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Learn a model from SOURCE and save it.
+    """Train a model on SOURCE and save it.
 
-    The source is read twice, to fit the encoding to a sketch of the rows and to learn; with --single-pass,
-    --encoding none or --encoding-from only once.
+    The source is read twice: to fit the encoding and to count. With --single-pass, --encoding none or --encoding-from
+    it is read once.
     """
     checkpoint_rows, checkpoint_seconds = _interval(every)
     given = given_options(context)
@@ -197,7 +197,7 @@ def command(
 
 
 def _both(show: Callable[[str, int], None], check: Callable[[], None]) -> Callable[[str, int], None]:
-    """Return a function that shows progress, then stops if a signal has come."""
+    """Return a function that shows progress and stops on pending signals."""
 
     def call(stage: str, n_rows: int) -> None:
         show(stage, n_rows)
@@ -208,7 +208,7 @@ def _both(show: Callable[[str, int], None], check: Callable[[], None]) -> Callab
 
 @contextmanager
 def _checkpoint_left(folder: Path | None) -> Iterator[None]:
-    """Say how to go on, if there is a checkpoint after a signal."""
+    """Print how to resume if there is a checkpoint after a signal."""
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -220,7 +220,7 @@ def _checkpoint_left(folder: Path | None) -> Iterator[None]:
 
 
 def _like(path: Path, settings: dict[str, Any], given: set[str]) -> CountingEstimator:
-    """Return a model that hashes as another one and has learned nothing; what is given replaces its settings."""
+    """Return an empty model that hashes like another one, with the given settings."""
     model, _ = load_any(path)
     if not hasattr(model, "_learning"):
         msg = f"{path} is a {type(model).__name__}. Expected a model that learns, as `flybloom train` makes it."
@@ -234,7 +234,7 @@ def _like(path: Path, settings: dict[str, Any], given: set[str]) -> CountingEsti
 
 
 def _alpha(text: str) -> float | str:
-    """Return a penalty, or gcv."""
+    """Parse a penalty or gcv."""
     try:
         if text == "gcv" or 0 < float(text) < float("inf"):
             return text if text == "gcv" else float(text)
@@ -245,7 +245,7 @@ def _alpha(text: str) -> float | str:
 
 
 def _interval(text: str) -> tuple[int | None, float | None]:
-    """Return rows or seconds."""
+    """Parse rows or seconds."""
     try:
         if text.endswith("s") and 0 < (seconds := float(text[:-1])) < float("inf"):
             return None, seconds

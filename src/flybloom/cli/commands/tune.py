@@ -1,4 +1,4 @@
-"""flybloom tune: find the best settings for data, in one pass."""
+"""flybloom tune: choose settings by cross-validation."""
 
 from __future__ import annotations
 
@@ -64,8 +64,7 @@ def command(
 ) -> None:
     """Try a grid of settings on SOURCE with exact cross-validation, and save the best model.
 
-    The rows are held in memory and hashed once for each encoding and pair of sizes; everything else is read off the
-    counts.
+    All rows are held in memory and hashed once for each encoding and pair of sizes.
     """
     settings, folds = _grid(grid), _folds(cv)
     encoding = with_categories(encoding, max_categories)
@@ -115,7 +114,7 @@ def command(
 
 
 def _grid(text: str) -> dict[str, Any]:
-    """Return what is tried of each parameter."""
+    """Return the candidate values of each parameter."""
     if text in GRIDS:
         return dict.fromkeys(PARAMETERS, text)
     path = Path(text)
@@ -135,7 +134,7 @@ def _grid(text: str) -> dict[str, Any]:
 
 
 def _folds(text: str) -> int | str:
-    """Return a number of folds, or loo."""
+    """Parse a number of folds or loo."""
     if text == "loo":
         return text
     if text.isdecimal() and int(text) > 1:
@@ -145,7 +144,7 @@ def _folds(text: str) -> int | str:
 
 
 def _require_score(name: str) -> None:
-    """Refuse a score that scikit-learn does not have."""
+    """Raise an error for an unknown scorer."""
     from sklearn.metrics import get_scorer_names  # noqa: PLC0415 - heavy
 
     if name not in get_scorer_names():
@@ -154,7 +153,7 @@ def _require_score(name: str) -> None:
 
 
 def _draw(search: Any, path: Path) -> None:
-    """Write a heat map of the scores."""
+    """Plot a heat map of the scores."""
     import matplotlib as mpl  # noqa: PLC0415 - an extra
 
     mpl.use("agg")

@@ -40,7 +40,7 @@ def command(
     jobs: Jobs = 1,
     json: Json = False,
 ) -> None:
-    """Check that MODEL is what RECEIPT says was left, and, with the rows of SOURCE, that it lacks just these.
+    """Verify that MODEL is the one of RECEIPT and, given the rows of SOURCE, that it lacks exactly these.
 
     Nothing is changed.
     """

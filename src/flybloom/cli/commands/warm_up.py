@@ -1,4 +1,4 @@
-"""flybloom warm-up: compile ahead of time."""
+"""flybloom warm-up: compile kernels ahead of time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ N_ROWS, N_FEATURES, N_CLASSES = 96, 20, 3
 
 
 def command(json: Json = False) -> None:
-    """Compile the kernels for the usual types, so that no later command waits for that.
+    """Compile the kernels for the usual types, so that later commands start faster.
 
-    For images of containers and for installations that users cannot write to: run it once with NUMBA_CACHE_DIR set to
-    a folder that they can read, and keep that variable.
+    For container images and read-only installations: run it once with NUMBA_CACHE_DIR set to a readable folder, and
+    keep that variable.
     """
     watch = Stopwatch()
     work = list(_work())
@@ -43,7 +43,7 @@ def command(json: Json = False) -> None:
 
 
 def _work() -> Iterator[tuple[str, list[Any], Any, Any]]:
-    """Yield rows of each usual type, and the models that use them."""
+    """Yield rows of each usual type with their models."""
     import numpy as np  # noqa: PLC0415 - heavy
     from scipy import sparse  # noqa: PLC0415
 
@@ -65,7 +65,7 @@ def _work() -> Iterator[tuple[str, list[Any], Any, Any]]:
 
 
 def _use(model: Any, rows: Any, labels: Any) -> None:
-    """Do with a model what commands do: learn many rows and few, score them, and forget."""
+    """Run the operations of commands: learn, score and forget."""
     arguments = (labels,) if has_labels(model) else ()
     model.fit(rows, *arguments)
     few = [part[:2] for part in (rows, *arguments)]

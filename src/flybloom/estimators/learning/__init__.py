@@ -1,1 +1,1 @@
-"""Learning from sources of any size, with checkpoints and bars."""
+"""Training from sources of any size, with checkpoints and progress bars."""

@@ -1,4 +1,4 @@
-"""The state of a training on disk: model and position in one file, so that they can never disagree."""
+"""Checkpoints: model and position in one file."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ LATER_OPTIONS = ("exclude", "label_type", "file_encoding", "delimiter", "decimal
 
 
 class Checkpoint:
-    """A folder that holds how far a training has come.
+    """A folder with the state of a training.
 
     Parameters
     ----------
     folder : str or path-like
-        Where to. It is made if it is not there.
+        The folder, created if needed.
     identity : dict
-        What the training depends on: source and settings. A training with another one is not continued.
+        Identity of the training: source and settings. A checkpoint with another identity is refused.
     every_rows, every_seconds : number or None
-        After how many rows or seconds to save, whichever comes first.
+        Save after this number of rows or seconds, whichever comes first.
     resume : bool
-        Whether to go on from what is there; otherwise an earlier training there is not overwritten.
+        Whether to resume. If false, an existing checkpoint is not overwritten.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Checkpoint:
         remove_leftovers(self.path)
 
     def resumed(self) -> tuple[CountingEstimator, int, dict[str, Any] | None] | None:
-        """Return the model, the number of rows it has learned and how the source was read; None if there is nothing."""
+        """Return model, number of learned rows and schema of the source, or None without a checkpoint."""
         if not self.path.exists():
             return None
         model, training = load_in_training(self.path)
@@ -82,13 +82,13 @@ class Checkpoint:
         return model, training["rows"], schema
 
     def is_due(self, rows: int) -> bool:
-        """Return whether enough rows or seconds have passed since the last one."""
+        """Return whether a checkpoint is due."""
         if self.every_rows is not None and rows - self._rows_saved >= self.every_rows:
             return True
         return self.every_seconds is not None and time.monotonic() - self._time_saved >= self.every_seconds
 
     def save(self, model: CountingEstimator, rows: int, schema: dict[str, Any]) -> None:
-        """Save the model, which has learned the first `rows` rows, and how the source is read."""
+        """Save the model after `rows` rows, with the schema of the source."""
         save(model, self.path, {"rows": rows, "identity": self.identity, "schema": schema})
         self._rows_saved, self._time_saved = rows, time.monotonic()
 
@@ -96,7 +96,7 @@ class Checkpoint:
 def identity_of(
     model: CountingEstimator, learned: Model | None, blocks: Blocks, *, single_pass: bool
 ) -> dict[str, Any]:
-    """Return all that the result of a training depends on: source, settings, and what it starts from."""
+    """Return everything that determines the result: source, settings, and initial model."""
     source = blocks.identity()
     if source is None:
         msg = (
@@ -117,12 +117,12 @@ def identity_of(
 
 
 def _plain(value: Any) -> str:
-    """Return a parameter as text that is the same in another process."""
+    """Return a parameter as text that does not depend on the process."""
     return repr(value) if isinstance(value, int | float | str | dict | None) else type(value).__name__
 
 
 def _fits(schema: Any, model: CountingEstimator) -> bool:
-    """Return whether a schema from a file is one of the features of the model; older files have none."""
+    """Return whether a schema matches the features of the model; older files have none."""
     if schema is None:
         return True
     try:
@@ -134,7 +134,7 @@ def _fits(schema: Any, model: CountingEstimator) -> bool:
 
 
 def _differences(before: Any, now: dict[str, Any]) -> list[str]:
-    """Return what has changed since a checkpoint was saved, a phrase for each."""
+    """Return descriptions of all changes since a checkpoint."""
     if not isinstance(before, dict):
         return ["it does not say what it was made of"]
     found = [

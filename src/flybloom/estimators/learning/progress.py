@@ -1,4 +1,4 @@
-"""Bars that show how far learning is, in terminals and notebooks. Needs ``flybloom[notebook]``."""
+"""Progress bars for terminals and notebooks. Needs ``flybloom[notebook]``."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["progress"]
 
 @contextmanager
 def progress(total: int | None = None) -> Iterator[Callable[[str, int], None]]:
-    """Give a function that draws a bar for each stage of learning; `flybloom.train` takes it as `on_progress`.
+    """Show a progress bar for each stage of training; pass the result to `flybloom.train` as `on_progress`.
 
-    Where nobody looks, in a script whose standard error is a file, nothing is drawn.
+    Nothing is shown if standard error is neither a terminal nor a notebook.
 
     Parameters
     ----------
     total : int or None, default=None
-        How many rows there are; None if that is not known. A second stage knows it from the first.
+        Number of rows; None if unknown. Later stages know it from the first.
 
     Yields
     ------
     callable
-        Takes the name of a stage, and how many more rows of it are done.
+        Takes the name of a stage and the number of further rows.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def progress(total: int | None = None) -> Iterator[Callable[[str, int], None]]:
 
 @contextmanager
 def _showing_compilation(display: Any) -> Iterator[None]:
-    """Show a line while kernels are compiled, which nothing else tells of."""
+    """Show a message while kernels are compiled."""
     line = display.add_task(COMPILING, total=None, visible=False)
 
     def tell(is_compiling: bool) -> None:

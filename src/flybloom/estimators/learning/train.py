@@ -1,4 +1,4 @@
-"""Learning from a source of any size: a pass that sketches, a pass that counts, and checkpoints in between."""
+"""Training from a source: a pass to sketch, a pass to count, and checkpoints."""
 
 from __future__ import annotations
 
@@ -39,40 +39,39 @@ def train(
     resume: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Model:
-    """Learn from a source of any size in bounded memory; the model equals one `fit` of all its rows, bit for bit.
+    """Fit a model to a source of any size in bounded memory.
 
-    The source is read at most twice: for a sketch of the rows, to which the encoding is fitted, then to count. It is
-    read once if the encoding needs no rows or was fitted beforehand. A model of no rows, such as ``model - model``,
-    keeps the encoding it has; parts of the data can so be learned apart and merged. If anything fails, the model stays
-    as it was.
+    The model equals one `fit` of all rows, bit for bit. The source is read at most twice: for the sketch to which the
+    encoding is fitted, and to count; once if the encoding needs no rows or was fitted beforehand. An empty model, such
+    as ``model.like()``, keeps its encoding, so that parts of the data can be learned separately and merged. If anything
+    fails, the model is unchanged.
 
     Parameters
     ----------
     model : FlyBloomClassifier, FlyBloomNovelty, ...
-        Forgets everything, then learns.
+        The model to fit from scratch.
     source : str, path-like, frame, (X, y) or iterable of (X, y)
         See `read_blocks`.
     target : str, int or None, default=None
-        The column of the labels; see `read_blocks`. None for a model that needs no labels.
+        The column of the labels; see `read_blocks`. None for a model without labels.
     features : iterable of str or None, default=None
         The columns of the features. None for all but the target.
     single_pass : bool, default=False
-        Whether to read the source only once, which is all that a stream allows: the encoding is fixed by the first
-        rows, as many as fit into a sketch.
+        Whether to read the source only once: the encoding is then fixed by the first rows that fit into a sketch.
     block_rows : int, default=32768
-        How many rows to read at once, at most.
+        Maximum number of rows to read at once.
     checkpoint : str, path-like or None, default=None
-        A folder in which to save model and position from time to time. Needs a source that consists of files.
+        Folder for checkpoints. Needs a source of files.
     checkpoint_rows : int or None, default=None
-        Save a checkpoint after so many rows.
+        Save a checkpoint after this number of rows.
     checkpoint_seconds : float or None, default=60.0
-        Save a checkpoint after so many seconds.
+        Save a checkpoint after this number of seconds.
     resume : bool, default=False
-        Whether to go on from the checkpoint, if there is one. Killed at any moment and resumed, the training ends with
-        the same model as if nothing had happened. Changed data or settings are refused.
+        Whether to resume from an existing checkpoint. The result is the same as without an interruption. Changed data
+        or settings are refused.
     on_progress : callable or None, default=None
-        Called with what is going on, "sketching" or "learning", and a number of rows, after each block. If it
-        raises, the training stops there, with a checkpoint if there is one.
+        Called after each block with the stage, "sketching" or "learning", and a number of rows. If it raises, the
+        training stops with a checkpoint.
 
     Returns
     -------
@@ -104,7 +103,7 @@ def train(
 
 
 class _Training:
-    """One run through a source."""
+    """A training run."""
 
     def __init__(
         self,
@@ -165,7 +164,7 @@ class _Training:
         session.start(self.sketch)
 
     def _count(self) -> None:
-        """Learn the rows after those that are done, and sketch them if that was not done before and is needed."""
+        """Count the remaining rows, and sketch them if needed."""
         session, sketches = self.session, self.is_anew and not self._is_sketched_first()
         for block, n_rows in self._checked(self.n_done, "learning"):
             if sketches and session.keeps_sketch:
@@ -177,7 +176,7 @@ class _Training:
                 self._save()
 
     def _stream(self) -> None:
-        """Learn the rows as a stream, whose first rows fix the hash."""
+        """Learn a stream, whose first rows fix the hash."""
         for block, n_rows in self._checked(self.n_done, "learning"):
             self.session.stream(block)
             self.n_done += n_rows
@@ -185,16 +184,16 @@ class _Training:
                 self._save()
 
     def _is_sketched_first(self) -> bool:
-        """Return whether a pass of its own sketches all rows before any is counted."""
+        """Return whether all rows are sketched before any is counted."""
         return self.session.recipe.needs_rows(is_table=self.blocks.schema().get("kinds") is not None)
 
     def _add_to_sketch(self, block: Block, begin: int) -> None:
-        """Sketch some rows, before which so many came."""
+        """Sketch a block that begins at a given row."""
         part = self.session.recipe.sketch_of(block, begin)
         self.sketch = part if self.sketch is None else self.sketch + part
 
     def _checked(self, begin: int, stage: str) -> Iterator[tuple[Block, int]]:
-        """Give the blocks from a row on, checked, and tell of each when it is done with."""
+        """Yield validated blocks from a row on, and report progress after each."""
         for block in self.blocks.starting_at(begin):
             checked = self.session.check(block.X, block.y if has_labels(self.model) else None)
             if self.session.learned is None and self.session.features is not None:
@@ -207,7 +206,7 @@ class _Training:
                 raise
 
     def _save(self, *, is_finished: bool = False) -> None:
-        """Take over the sketch, and save a checkpoint if there is one and anything to save."""
+        """Store the sketch, and save a checkpoint if there is anything to save."""
         session = self.session
         if session.learned is None:
             return
@@ -219,14 +218,14 @@ class _Training:
             self.saved.save(with_learned(clone(self.model), session.learned), self.n_done, self.blocks.schema())
 
     def _refuse_nothing(self) -> NoReturn:
-        """Refuse a source without rows."""
+        """Raise an error for a source without rows."""
         names = ", ".join(part.name for part in self.blocks.parts[:3])
         msg = f"{names}: no rows. Expected at least one."
         raise SourceError(msg)
 
 
 def _is_empty(model: CountingEstimator) -> bool:
-    """Return whether a model is ready to learn, but has learned no rows."""
+    """Return whether a model has a hash but no rows."""
     return n_rows_learned(model) == 0
 
 

@@ -1,4 +1,4 @@
-"""A whole grid of settings with exact cross-validation from one pass: see `FlyBloomClassifierCV`."""
+"""Exact cross-validation of a grid of settings in one pass: see `FlyBloomClassifierCV`."""
 
 from flybloom.estimators.tuning.estimator import FlyBloomClassifierCV
 

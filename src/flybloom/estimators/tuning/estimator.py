@@ -1,4 +1,4 @@
-"""FlyBloomClassifierCV: a whole grid of settings, exactly cross-validated, from one hash for each pair of sizes."""
+"""FlyBloomClassifierCV: exact cross-validation of a grid of settings."""
 
 from __future__ import annotations
 
@@ -45,91 +45,88 @@ SCORE_ARRAYS = ("cv_scores", "cv_fit_times", "cv_score_times", "oof_novelty")  #
 
 
 class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstimator):  # type: ignore[misc]
-    """FlyBloomClassifier that chooses its own settings by exact cross-validation.
+    """FlyBloomClassifier with built-in exact cross-validation of its settings.
 
-    Counts add, so the model without a fold is the model of all rows minus the fold's counts, and leave-one-out is the
-    whole minus the row itself. Each decay reads the same counts, and fewer winners are the first of more. So the rows
-    are hashed once for each encoding and pair of `n_components` and `n_connections`, and every score is that of a model
-    which has really been fitted without the rows it is tested on, bit for bit.
+    Counts add up, so the model without a fold is the model of all rows minus the counts of the fold. All decays share
+    the same counts, and fewer winners are a prefix of more. So rows are hashed once for each encoding and pair of
+    `n_components` and `n_connections`, and every score equals, bit for bit, that of a model fitted to the training
+    rows.
 
-    Connections, and what of the encoding does not depend on a label, are shared by the folds. Where the encoding weighs
-    columns by their relevance to labels, each fold has an encoding of its own, from the rows it learns, and all rows
-    are hashed anew for it; leave-one-out is refused then, because it would take an encoding for each row.
+    Connections and label-free steps of the encoding are shared by the folds. If the encoding uses labels, it is fitted
+    in each fold and all rows are hashed again; leave-one-out is refused then.
 
     Parameters
     ----------
     n_components : int, float, list of these, "auto" or "paper", default="auto"
         Numbers of components to try, each as in `FlyBloomClassifier`.
 
-        - If "auto", 2048, 8192 and 32768; of texts 32768 and 131072, see `readout`.
+        - If "auto", 2048, 8192 and 32768; for text 32768 and 131072, see `readout`.
         - If "paper", from 2 to 2048 times the number of features, in steps of 4: a long search for many features.
 
     n_connections : int, float, list of these, "auto" or "paper", default="auto"
         Numbers of connections to try.
 
-        - If "auto", a quarter, a half, once and twice what `FlyBloomClassifier` takes; of texts 1, 2, 3 and 6.
+        - If "auto", 0.25, 0.5, 1 and 2 times the default of `FlyBloomClassifier`; for text 1, 2, 3 and 6.
         - If "paper", 0.1, 0.3 and 0.5 of the features.
 
     n_winners : int, float, list of these, "auto" or "paper", default="auto"
-        Numbers of winners to try. Words leave out what exceeds half of the components.
+        Numbers of winners to try. "auto" and "paper" omit more than half of the components.
 
-        - If "auto", 32, 64, 128 and 256; of texts 96, 192, 384 and 768.
+        - If "auto", 32, 64, 128 and 256; for text 96, 192, 384 and 768.
         - If "paper", 8, 16, 32, 64, 128 and 256.
 
     decay : float, list of floats, "auto" or "paper", default="auto"
         Decays to try.
 
-        - If "auto", 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7 and 1; "auto" alone where counts are read by Bayes.
+        - If "auto", 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7 and 1; only "auto" with ``readout="bayes"``.
         - If "paper", 0.2, 0.4, 0.6, 0.9 and 1.
 
     cv : "loo", int, cross-validation generator or iterable, default="loo"
-        How rows are held out.
+        Cross-validation strategy.
 
-        - If "loo", each row by itself. All rows are then scored together, as one split: that is fair to scores which
-          mean little for a single row. Nothing depends on the order of the rows.
-        - Anything else is taken as by scikit-learn's GridSearchCV: an int is a number of stratified folds.
+        - If "loo", leave-one-out. All rows are scored together as one split. The result does not depend on the order of
+          rows.
+        - Otherwise as in GridSearchCV: an int is a number of stratified folds.
 
     scoring : str, callable or None, default=None
-        A scorer's name or a function of (estimator, X, y). None is accuracy. A function is given an estimator that
-        answers `predict`, `predict_proba`, `decision_function` and `novelty` for the test rows, with the default
-        temperature.
+        A scorer's name or a function of (estimator, X, y). None is accuracy. A function receives an estimator with
+        `predict`, `predict_proba`, `decision_function` and `novelty` for the test rows, at the default temperature.
 
     readout : {"auto", "filter", "bayes"}, default="auto"
-        How labels are read from the counts, as in `FlyBloomClassifier`: by "bayes" for texts, sparse rows of more than
-        1024 features with ``encoding="auto"``, otherwise by "filter".
+        The read-out, as in `FlyBloomClassifier`: "bayes" for text (sparse rows with more than 1024 features and
+        ``encoding="auto"``), otherwise "filter".
 
     class_weight : "balanced", dict or None, default=None
-        How many rows each row of a class counts as when scoring, as in `FlyBloomClassifier`. "balanced" follows from
-        the rows that each model has learned, so in every split from those that are not held out.
+        Weights of the classes in prediction, as in `FlyBloomClassifier`. "balanced" uses the training rows of each
+        split.
 
     signed : bool or list of bool, default=True
-        Whether each connection has a random sign, or both to try.
+        Whether connections have random signs, or a list of both.
 
     encoding : str, Encoding, Encoder or list of these, default="auto"
-        How columns are transformed before hashing; see `Encoding` and docs/encodings.md. Of a list, each is tried.
+        How columns are transformed before hashing; see `Encoding` and docs/encodings.md. All values of a list are
+        tried.
 
-        - If "all", "auto", "standard", "bins", "rotation" and "none" are tried, of sparse rows "auto" and "none".
+        - If "all", "auto", "standard", "bins", "rotation" and "none"; for sparse rows "auto" and "none".
 
-        - If "auto", columns are standardised and clipped at 2.5 deviations. Up to 30 become 5 soft bins each (up to 5
-          columns 7) beside themselves, and all are weighed by their relevance to the labels. Rows that are images,
-          which is told from the rows, become their 50 leading principal components instead. Sparse rows are taken as
-          they are, but for the weights, but not with ``cv="loo"``, where a row would be judged by weights that its
-          own label has a part in.
+        - If "auto", columns are standardised, clipped at 2.5 standard deviations and, except with ``cv="loo"``,
+          weighted by relevance to the labels. Up to 30 columns also become 5 soft bins each. Images are detected and
+          become 50 principal components. Sparse rows are only weighted.
         - If "none", no transformation, as in the paper: integers are summed as integers.
         - Otherwise steps such as "standard", "bins", "relevance" and "rotation", joined by "+".
         - If an `Encoding`, its steps. If a fitted encoder, that encoder.
 
-        Missing values (NaN) that "auto" does not fill from other columns add nothing to a sum. Here "auto" leaves no
-        column out, and does not ask neighbours whether bins do harm: labels of held-out rows would have a part in it.
+        Missing values (NaN) that are not imputed add nothing to a sum. Here "auto" selects no columns and makes no k-NN
+        check, because both would use the labels of held-out rows.
 
     max_seconds : float or None, default=None
-        After so many seconds no further hash is begun, and the best setting so far is taken. All is tried in an order
-        that does not depend on the time: each encoding, sign and number of connections with the fewest components
-        first, then the best of these with more. ``n_tried_`` says how far it came. None tries everything.
+        Time budget: no further hash is started after this number of seconds. Settings with few components are tried
+        first, then the best of them with more; the order does not depend on the time. ``n_tried_`` is the number of
+        settings tried. None for no limit.
 
     max_memory : int or None, default=None
-        Bytes that a fit may need; see `estimate_memory`. None is what the machine has available. A fit that would need
-        more is refused before it starts.
+        Maximum memory of `fit` in bytes; None for the available memory. A fit that needs more is refused before it
+        starts.
 
     random_state : int, RandomState instance or None, default=0
         Seed of the connections and of the choice between tied classes. None draws a seed for each fit.
@@ -138,44 +135,43 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         Number of threads. None means 1, -1 all processors. The result does not depend on it.
 
     verbose : bool, default=False
-        Whether to show progress, in terminals and notebooks.
+        Whether to show progress.
 
     Attributes
     ----------
     best_params_ : dict
-        The best of the settings, as they were given.
+        The best settings.
 
     best_score_ : float
-        Its mean score over the splits.
+        Mean score of the best settings.
 
     best_index_ : int
-        Its position in ``cv_results_``.
+        Index of the best settings in ``cv_results_``.
 
     best_estimator_ : FlyBloomClassifier
-        The model of all rows with the best settings, equal to one that was fitted by itself, with ``temperature_``.
+        The model of all rows with the best settings and ``temperature_``.
 
     cv_results_ : dict of arrays
-        A column for each key of scikit-learn's GridSearchCV. The times are shares of what settings have in common.
+        Results with the keys of GridSearchCV. Times of shared work are divided among the settings.
 
     n_splits_ : int
         Number of splits; 1 for "loo".
 
     n_tried_ : int
-        Number of settings that have been tried. Others have NaN for scores and times in ``cv_results_``.
+        Number of settings tried. Others have NaN in ``cv_results_``.
 
     temperature_ : float
-        The temperature of least log-loss on the held-out rows.
+        The temperature that minimises the log-loss of the held-out rows.
 
     oof_novelty_ : ndarray of shape (n_samples, n_classes)
-        Novelty of each row to each class in models of the best settings that have not seen the row. A row that
-        several splits test gets the mean, one that none tests NaN; a class that a model has not met is infinitely
-        novel. Where counts are read by Bayes, minus the scores, in units of the temperature.
+        Out-of-fold novelty of each row with the best settings: the mean if several splits test a row, NaN if none does,
+        and infinite for classes missing in training. With naive Bayes, the negative scores in units of the temperature.
 
     oof_decision_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        The same as `decision_function` puts it; derived.
+        Out-of-fold decision function.
 
     oof_predict_proba_ : ndarray of shape (n_samples, n_classes)
-        The same as calibrated probabilities; derived.
+        Calibrated out-of-fold probabilities.
 
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
@@ -194,13 +190,13 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
 
     See Also
     --------
-    FlyBloomClassifier : The classifier with settings of your own.
+    FlyBloomClassifier : The classifier with given settings.
 
     Notes
     -----
-    Let ``Z[j, i]`` count how often component j won among the rows of class i. For a set of rows T held out, the counts
-    of the others are ``Z - Z_T``: whole numbers, so the difference is exact. For leave-one-out of a row x of class y it
-    is ``Z[j, y] - 1`` for each winner j of x, and Z elsewhere. The docs have a page on it.
+    Let ``Z[j, i]`` count how often component j won among the rows of class i. If the rows T are held out, the counts of
+    the others are ``Z - Z_T``, which is exact for integers. For leave-one-out of a row x of class y they are ``Z[j, y]
+    - 1`` for each winner j of x, and Z elsewhere. See docs/cross-validation.md.
 
     Examples
     --------
@@ -276,14 +272,14 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
-        """Say what FlyBloomClassifier says."""
+        """Declare the tags of FlyBloomClassifier."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = not all(as_list(self.signed))
         return tags
 
     @fit_context
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
-        """Score every setting, and keep the best model.
+        """Score all settings, and keep the best model.
 
         Parameters
         ----------
@@ -292,11 +288,10 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         y : array-like of shape (n_samples,)
             Their labels, of at least two classes.
         groups : array-like of shape (n_samples,), default=None
-            Groups of rows, for a `cv` that asks for them.
+            Groups of rows, for a `cv` that needs them.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts when it is learned, as in `FlyBloomClassifier`, and when it is scored: scores of
-            scikit-learn take the weights, a function does if it has such a parameter. A row that is held out by itself
-            is held out with all its weight.
+            Weights of the rows in training, as in `FlyBloomClassifier`, and in scoring, if the scorer accepts weights.
+            Leave-one-out removes a row with all its weight.
 
         Returns
         -------
@@ -328,9 +323,9 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn a block of rows with the best model; the first block is searched, as `fit` does.
+        """Update the best model with a block of rows; the first block is passed to `fit`.
 
-        What the search found stays as it is.
+        The results of the search do not change.
 
         Parameters
         ----------
@@ -339,9 +334,9 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         y : array-like of shape (n_samples,)
             Their labels. New ones may appear in any block but the first.
         classes : array-like of shape (n_classes,), default=None
-            Labels to expect; never needed.
+            Labels to expect; optional.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts; see `fit` for the first block.
+            Weights of the rows; see `fit` for the first block.
 
         Returns
         -------
@@ -364,52 +359,52 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
 
     @property
     def _uses_labels(self) -> bool:  # type: ignore[override]
-        """Whether "auto" weighs columns by their relevance: not where each row is held out by itself."""
+        """Whether "auto" uses relevance: not with leave-one-out."""
         return not isinstance(self.cv, str)
 
     @property
     def _tries_all(self) -> bool:
-        """Whether all encodings are tried that suit the rows."""
+        """Whether all suitable encodings are tried."""
         return isinstance(self.encoding, str) and self.encoding == "all"
 
     def _encodings(self, *, is_sparse: bool = False) -> list[Any]:
-        """Return the encodings that are tried, of rows that are sparse or not."""
+        """Return the encodings to try for dense or sparse rows."""
         if not self._tries_all:
             return as_list(self.encoding)
         return [one for one in ALL_ENCODINGS if not is_sparse or self._wanted(one).takes_sparse]
 
     def _wanted(self, encoding: Any) -> Wanted:
-        """Return what one encoding asks for."""
+        """Parse one encoding."""
         return wanted_encoding(encoding, uses_labels=self._uses_labels, selects=False)
 
     @property
     def _encoding(self) -> Wanted:
-        """What the first encoding asks for."""
+        """The first encoding, parsed."""
         return self._wanted(self._encodings()[0])
 
     def _scoring(self, X: Any) -> AbstractContextManager[tuple[Features, Any]]:
-        """Give rows that are to be scored, checked, and what the best model has learned."""
+        """Yield validated rows with the state of the best model."""
         self._require_hasher()
         scoring: AbstractContextManager[tuple[Features, Any]] = self.best_estimator_._scoring(X)  # noqa: SLF001
         return scoring
 
     def _reading(self, rows: Features, learned: Any, *, by_filters: bool = False) -> Reading:
-        """Return how the best model reads such rows."""
+        """Yield validated rows with the read-out of the best model."""
         return self.best_estimator_._reading(rows, learned, by_filters=by_filters)  # noqa: SLF001
 
     @property
     def oof_decision_(self) -> Array:
-        """The decision function of each row in models that have not seen it; derived from ``oof_novelty_``."""
+        """Out-of-fold decision function, from ``oof_novelty_``."""
         return self._held_out_answers.decision_function(None)
 
     @property
     def oof_predict_proba_(self) -> Array:
-        """Calibrated probabilities of each row in models that have not seen it; derived from ``oof_novelty_``."""
+        """Calibrated out-of-fold probabilities, from ``oof_novelty_``."""
         return self._held_out_answers.predict_proba(None)
 
     @property
     def _held_out_answers(self) -> HeldOutAnswers:
-        """What models of the best settings say of the rows that they have not seen."""
+        """Out-of-fold predictions of the best settings."""
         return HeldOutAnswers(self.classes_, lambda: self.oof_novelty_, temperature=self.temperature_)
 
     def estimate_memory(self, n_samples: int, n_features: int, n_classes: int, sparse: bool = False) -> int:
@@ -472,7 +467,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
             self._wanted(encoding)  # refuses words that are none
 
     def _check_values(self) -> None:
-        """Check each value that is tried, as FlyBloomClassifier would."""
+        """Validate each candidate value as FlyBloomClassifier does."""
         owner = type(self).__name__
         for name in (*WAYS, *NAMES):
             values = getattr(self, name)
@@ -486,11 +481,11 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
 
     @property
     def _grid(self) -> dict[str, Any]:
-        """What is tried of each size and of the decay."""
+        """Candidate sizes and decays."""
         return {name: getattr(self, name) for name in NAMES}
 
     def _splits(self, rows: Rows, groups: Any) -> list[Split]:
-        """Return the splits; each must leave two classes to learn."""
+        """Return the splits; each training set needs two classes."""
         codes, weights, unit = rows.codes, rows.weights, rows.unit
         if isinstance(self.cv, str):
             splits = leave_one_out(codes, weights)
@@ -516,7 +511,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         return splits
 
     def _require_memory(self, X: Features, n_classes: int) -> None:
-        """Refuse what would not fit into memory, before anything is allocated."""
+        """Raise an error if memory is insufficient, before anything is allocated."""
         n_samples, n_features = X.shape
         needed = self.estimate_memory(n_samples, n_features, n_classes, sparse=sparse.issparse(X))
         available = available_memory() if self.max_memory is None else self.max_memory
@@ -528,7 +523,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
             raise MemoryError(msg)
 
     def _search(self, rows: Rows, classes: Array, splits: list[Split], features: Encoder) -> None:
-        """Score all settings, and set what was found."""
+        """Score all settings, and set the results."""
         seed, signs = resolve_seed(self.random_state), as_list(self.signed)
         ways, grids, named = [], [], []
         for encoding in self._encodings(is_sparse=sparse.issparse(rows.X)):
@@ -572,12 +567,12 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
 
     @property
     def _named_ways(self) -> list[str]:
-        """Which of encoding and sign the settings name: those of which several may be tried."""
+        """Which of encoding and sign are part of the settings."""
         tried = (name for name in WAYS if isinstance(getattr(self, name), list | tuple))
         return ["encoding", *tried] if self._tries_all else list(tried)
 
     def _set_found(self, found: Found, model: FlyBloomClassifier) -> None:
-        """Set the attributes that users read."""
+        """Set the public attributes."""
         results = cv_results(found.settings, found.scores, found.fit_times, found.score_times)
         self.__dict__.update(  # at once, so that an interrupt leaves the last search or this one
             n_splits_=found.scores.shape[1],
@@ -592,7 +587,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         )
 
     def _to_parts(self) -> Parts:
-        """Return what files hold of the search: the best model, and all scores."""
+        """Return the state that files store: the best model and all scores."""
         self._require_hasher()
         inside, arrays = describe_inside(self.best_estimator_)
         results, settings = self.cv_results_, self.cv_results_["params"]
@@ -611,7 +606,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         return Parts(None, facts, {**arrays, **dict(zip(SCORE_ARRAYS, values, strict=True))})
 
     def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
-        """Hold what a file says, and return the search itself; ValueError where no search can have that."""
+        """Restore the state from a file, and return the search; ValueError if it is invalid."""
         others = {name: arrays[name] for name in arrays if name not in SCORE_ARRAYS}
         model = restore_inside(facts.get("inside"), others, FlyBloomClassifier)
         if model.readout == FILTER:  # also of files from before there was any other
@@ -651,7 +646,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
 
     @property
     def _hasher(self) -> Hasher | None:
-        """How the best model hashes; None before fit."""
+        """The hasher of the best model; None before fit."""
         best: FlyBloomClassifier | None = self.__dict__.get("best_estimator_")
         if best is None:
             return None
@@ -659,7 +654,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
             return learned.hasher
 
     def _report(self, n_done: int, n_settings: int) -> None:
-        """Show how far the search is."""
+        """Show progress."""
         if self.verbose and is_watched():
             end = "\n" if n_done == n_settings else ""
             print(f"\r{n_done} of {n_settings} settings", end=end, file=sys.stderr, flush=True)  # noqa: T201

@@ -1,4 +1,4 @@
-"""Which settings a search tries: lists, or the words "auto" and "paper", brought into a list of candidates."""
+"""Grids of settings: lists, "auto" or "paper", expanded to candidates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ALL_ENCODINGS = ("auto", "standard", "bins", "rotation", "none")
 
 
 class Candidate(NamedTuple):
-    """One setting: the parameters as the user wrote them, the sizes that they mean, and how rows are hashed."""
+    """One setting: parameters, resolved sizes, and way of hashing."""
 
     params: dict[str, Any]
     m: int
@@ -50,9 +50,8 @@ def candidates(
 ) -> list[Candidate]:
     """Return the settings of a grid in the order of scikit-learn's ParameterGrid.
 
-    Connections are counted in the columns that an encoding makes of the features. With the words "auto" and "paper", a
-    number of winners that exceeds half of the components is left out. By Bayes there is no decay to choose, and of
-    texts "auto" tries sizes around those that suit it.
+    Connections are relative to encoded columns. "auto" and "paper" omit numbers of winners above half of the
+    components. Naive Bayes has no decay, and "auto" has other sizes for text.
     """
     if readout == "bayes":
         grid = {**grid, **({"decay": ["auto"]} if isinstance(grid["decay"], str) else {})}
@@ -70,9 +69,9 @@ def candidates(
 
 
 def with_ways(grids: list[list[Candidate]], ways: list[dict[str, Any]], n_signs: int) -> list[Candidate]:
-    """Return the settings of several ways to hash, in the order of scikit-learn's ParameterGrid.
+    """Return settings for several ways of hashing, in the order of ParameterGrid.
 
-    The names of a way come into its parameters. Ways differ in their sign first, then in their encoding.
+    Sign and encoding are added to the parameters; signs vary first.
     """
     keyed = []
     for way, (settings, named) in enumerate(zip(grids, ways, strict=True)):
@@ -86,7 +85,7 @@ def with_ways(grids: list[list[Candidate]], ways: list[dict[str, Any]], n_signs:
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return the values of a list or an array, and a single number as a list of one."""
+    """Return the values of a list or array, and a single number as a list."""
     if isinstance(value, np.ndarray):
         return list(value.ravel().tolist())
     return list(value) if isinstance(value, list | tuple | range) else [value]
@@ -105,7 +104,7 @@ def _components(value: Any, n_features: int) -> list[Any]:
 
 
 def _connections(value: Any, n_features: int) -> list[Any]:
-    """Return the numbers of connections; those of a word are all different."""
+    """Return the numbers of connections, unique for "auto" and "paper"."""
     usual = Sizes().for_features(n_features)[1]
     auto = {min(n_features, max(1, round(times * usual))) for times in AUTO_CONNECTIONS}
     paper = {Sizes(n_connections=share).for_features(n_features)[1] for share in PAPER_CONNECTIONS}

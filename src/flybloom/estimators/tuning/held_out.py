@@ -1,7 +1,7 @@
-"""Every model of a cross-validation from one table of counts: the whole minus what is held out.
+"""Models of a cross-validation from one table of counts: the whole minus the held-out rows.
 
-Counts add, so the counts without some rows are all counts minus those of the rows; and the winners of a smaller rho
-are the first of the sorted winners, so the counts grow from one rho to the next. Knows nothing of features.
+The counts without some rows are all counts minus theirs, and the winners for a smaller rho are a prefix of the sorted
+winners, so counts grow with rho. Independent of features.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ VALUES_PER_ROW = 4096  # rows in a block of scores: few, so that their novelties
 
 
 class Split(NamedTuple):
-    """One model of a cross-validation: which rows it scores, and how it differs from the model of all rows.
+    """One split: the rows to score, and the rows to remove from the model of all rows.
 
     Parameters
     ----------
     test : ndarray of int64
         The rows to score.
     removed : ndarray of int64
-        The rows to take away.
+        The rows to remove.
     copies : ndarray of int64
-        How much of each is taken away: its weight, or less than 0 for a row that was drawn more than once.
+        Multiplicity of each: its weight, or negative for rows that are repeated in training.
     class_count : ndarray of int64
-        Rows of each class that are left, weights included.
+        Training rows of each class, weights included.
     leaves_itself : bool
-        Whether each row is taken away only while it is scored itself: leave-one-out.
+        Whether each row is removed only while it is scored: leave-one-out.
     """
 
     test: Array
@@ -54,14 +54,14 @@ class Split(NamedTuple):
     leaves_itself: bool = False
 
     def weights(self, weights: Weights) -> Weights:
-        """Return how much of each row is learned, for weights of all rows."""
+        """Return the training weight of each row."""
         weights = weights.copy()
         weights[self.removed] -= self.copies
         return weights
 
 
 def fold_splits(pairs: Iterable[tuple[Array, Array]], codes: Codes, weights: Weights | None = None) -> list[Split]:
-    """Return the splits that pairs of training and test rows describe."""
+    """Return splits for pairs of training and test rows."""
     weights = _ones(codes) if weights is None else weights
     splits, rows = [], np.arange(codes.size)
     for some, others in pairs:
@@ -73,7 +73,7 @@ def fold_splits(pairs: Iterable[tuple[Array, Array]], codes: Codes, weights: Wei
 
 
 def leave_one_out(codes: Codes, weights: Weights | None = None) -> list[Split]:
-    """Return one split that scores every row as if it alone had been left out."""
+    """Return the leave-one-out split."""
     nothing = np.empty(0, np.int64)
     return [Split(np.arange(codes.size), nothing, nothing, rows_by_class(codes, weights), leaves_itself=True)]
 
@@ -86,31 +86,31 @@ def rows_by_class(codes: Codes, weights: Weights | None) -> Array:
 
 
 def most_rows(splits: list[Split], codes: Codes, weights: Weights | None = None) -> int:
-    """Return how many rows a class has at most, in all rows and in the training rows of any split."""
+    """Return the maximum number of rows per class in all rows and any training set."""
     return max(int(rows_by_class(codes, weights).max()), *(int(split.class_count.max()) for split in splits))
 
 
 class HeldOutCounts:
-    """Counts of the winners of all rows, from which parts can be taken away.
+    """Counts of the winners of all rows, from which splits can be subtracted.
 
     Parameters
     ----------
     winners : ndarray of shape (n, rho)
-        The winners of each row, the largest sum first, for the largest rho.
+        The winners of each row by descending sum, for the largest rho.
     codes : ndarray of shape (n,)
         The class of each row.
     n_components : int
         m in the paper.
     most_rows : int
-        How many rows a class has at most, in any split; two bytes for each count are enough for fewer than 65 536.
+        Maximum number of rows per class; 16-bit counts suffice below 65 536.
     seed : int
-        Seed of the choice between classes that tie.
+        Seed of the choice between tied classes.
     n_jobs : int or None
         Number of threads.
     weights : ndarray of shape (n,) or None, default=None
-        How much each row counts.
+        Weights of the rows.
     unit : WeightUnit
-        What the weights are counted in; decays are those of one row.
+        Unit of the weights.
     readout : {"filter", "bayes"}, default="filter"
         How counts are read. By Bayes there is no decay, and for novelty stand minus the scores in units of the
         temperature.
@@ -139,13 +139,13 @@ class HeldOutCounts:
         self._ignored = np.zeros(self.class_count.size, np.int64)  # rows of each class are known anyway
 
     def grow(self, n_winners: int) -> None:
-        """Count the winners up to rho as well."""
+        """Add the winners up to rho."""
         self._add(np.arange(self.codes.size), self.weights, slice(self.n_winners, n_winners))
         self.n_winners = n_winners
 
     @contextmanager
     def without(self, split: Split) -> Iterator[None]:
-        """Be the counts of the split's training rows inside a with statement."""
+        """Hold the counts of the training rows of a split, for a with statement."""
         columns = slice(0, self.n_winners)
         self._add(split.removed, -split.copies, columns)
         try:
@@ -156,7 +156,7 @@ class HeldOutCounts:
     def predict(self, split: Split, decays: Sequence[float], class_weight: ClassWeight = None) -> Codes:
         """Return the class of each test row for each decay, of shape (n_decays, n_test); call inside `without`.
 
-        A `class_weight` that is a dict has codes for labels; "balanced" follows from the rows that are left.
+        A dict as `class_weight` has codes as keys; "balanced" follows from the training rows.
         """
         codes = np.empty((len(decays), split.test.size), np.int64)
 
@@ -179,7 +179,7 @@ class HeldOutCounts:
     def _score(
         self, split: Split, decays: Sequence[float], class_weight: ClassWeight, use: Callable[..., None]
     ) -> None:
-        """Hand the novelty of each block of test rows to `use`, for each decay, with its position and the winners."""
+        """Pass the novelty of each block of test rows to `use`, for each decay."""
         for some, write in self._writers(split, decays, class_weight):
 
             def work(block: slice, some: Sequence[int] = some, write: Write = write) -> None:
@@ -195,9 +195,9 @@ class HeldOutCounts:
     def _writers(
         self, split: Split, decays: Sequence[float], class_weight: ClassWeight
     ) -> Iterator[tuple[Sequence[int], Write]]:
-        """Give positions of up to 8 decays that are scored together, and what writes the novelty of some test rows.
+        """Yield groups of up to 8 decays with a function that scores test rows.
 
-        Where weights are fractions, counts are so large that they are read in steps, as a model reads them.
+        With fractional weights, counts are read in steps, as in a model.
         """
         if self.readout == "bayes":
             yield range(len(decays)), self._bayes_writer(split, class_weight)
@@ -212,7 +212,7 @@ class HeldOutCounts:
                 yield some, self._filter_writer(split, [of_count[at] for at in some], class_weight, own)
 
     def _filter_writer(self, split: Split, decays: Sequence[float], class_weight: ClassWeight, bits: int) -> Write:
-        """Return what writes the novelty of some test rows for up to 8 decays of one count."""
+        """Return a function that scores test rows for up to 8 decays."""
         counts, class_count = coarse(self.counts, bits), split.class_count >> bits
 
         @cache
@@ -236,7 +236,7 @@ class HeldOutCounts:
         return write
 
     def _bayes_writer(self, split: Split, class_weight: ClassWeight) -> Write:
-        """Return what writes minus the scores of some test rows, the same for every decay."""
+        """Return a function that writes negative naive Bayes scores of test rows."""
         classes = np.arange(self.class_count.size)
         counts = ClassCounts(classes, split.class_count, self.counts, self.n_winners, self.unit)
         n_lookups = 0 if split.leaves_itself else split.test.size * self.n_winners
@@ -256,7 +256,7 @@ class HeldOutCounts:
         return write
 
     def _leaves(self, split: Split, rows: Array) -> Weights:
-        """Return how much of each row is left out while it is scored."""
+        """Return the weight of each row to leave out while it is scored."""
         return self.weights[rows] if split.leaves_itself else np.zeros(rows.size, np.int64)
 
     def _add(self, rows: Array, copies: Weights, columns: slice) -> None:
@@ -270,12 +270,12 @@ class HeldOutCounts:
 
 
 def _ones(codes: Codes) -> Weights:
-    """Return the weights of rows that count as one each."""
+    """Return unit weights."""
     return np.ones(codes.size, np.int64)
 
 
 def _common_tables(decays: Sequence[float], class_count: Array, bits: int) -> WeightTable:
-    """Return the weights by count for all classes together, a column for each of up to 8 decays."""
+    """Return weights by count, with a column for each of up to 8 decays."""
     columns = [decay_table(decay, int(class_count.max()) + 1, bits) for decay in decays]
     tables = np.zeros((max(column.size for column in columns), LANES))
     for lane, column in enumerate(columns):

@@ -1,4 +1,4 @@
-"""From held-out counts to the scores of settings, and to the table of these that users of GridSearchCV know."""
+"""Scores of settings, and `cv_results_`."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ USUAL_TEMPERATURE = FlyBloomClassifier().temperature
 
 
 class HeldOutAnswers(LinearScores, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that has its answers from elsewhere, for the rows in question and no others.
+    """Classifier with precomputed predictions for the test rows.
 
     Parameters
     ----------
     classes : ndarray of shape (n_classes,)
         The labels.
     novelties : callable
-        Gives the novelty of each row to each class; nothing is computed before it is asked.
+        Computes the novelty of each row to each class when needed.
     labels : callable or None, default=None
-        Gives the label of each row.
+        Computes the label of each row.
     temperature : float, default=0.1
-        What novelties are divided by before the softmax.
+        Temperature of the softmax.
     """
 
     def __init__(
@@ -69,9 +69,9 @@ class HeldOutAnswers(LinearScores, ClassifierMixin, BaseEstimator):  # type: ign
 def make_scorer(
     scoring: Any, X: Features, y: Array, classes: Array, class_weight: ClassWeight, weights: Weights
 ) -> Scorer:
-    """Return what scores the test rows of a split for several decays; call it inside `HeldOutCounts.without`.
+    """Return a function that scores a split for several decays, for use inside `HeldOutCounts.without`.
 
-    A test row counts as much as it would if it were learned.
+    Test rows have their sample weights.
     """
     if scoring is None or scoring == "accuracy":
         return partial(_accuracy, class_weight=class_weight)
@@ -104,7 +104,7 @@ def make_scorer(
 def _accuracy(
     held_out: HeldOutCounts, split: Split, decays: Sequence[float], *, class_weight: ClassWeight
 ) -> list[float]:
-    """Return the share of the rows that are right."""
+    """Return the accuracy."""
     is_right = held_out.predict(split, decays, class_weight) == held_out.codes[split.test]
     weights = held_out.weights[split.test]
     return [int(weight) / max(1, int(weights.sum())) for weight in is_right @ weights]
@@ -113,7 +113,7 @@ def _accuracy(
 def _balanced_accuracy(
     held_out: HeldOutCounts, split: Split, decays: Sequence[float], *, class_weight: ClassWeight
 ) -> list[float]:
-    """Return the mean over the classes of the share of their rows that are right."""
+    """Return the balanced accuracy."""
     codes, weights = held_out.codes[split.test], held_out.weights[split.test]
     n_rows = np.bincount(codes, weights)
     return [
@@ -123,19 +123,19 @@ def _balanced_accuracy(
 
 
 def _takes_weights(scorer: Any) -> bool:
-    """Return whether a scorer weighs rows; a function of three arguments counts each once."""
+    """Return whether a scorer accepts sample weights."""
     parameters = signature(scorer).parameters
     return "sample_weight" in parameters or any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
 
 
 def mean_scores(scores: Array) -> Array:
-    """Return the mean over the splits of each setting."""
+    """Return the mean score of each setting."""
     means: Array = np.average(scores, axis=1)
     return means
 
 
 def best_index(scores: Array) -> int:
-    """Return the setting with the best mean, the first of them if several tie; those not scored are NaN."""
+    """Return the first setting with the best mean score, ignoring NaN."""
     means = mean_scores(scores)
     return int(np.argmax(np.where(np.isnan(means), -np.inf, means)))
 
@@ -150,7 +150,7 @@ def cv_results(params: list[dict[str, Any]], scores: Array, fit_times: Array, sc
     scores : ndarray of shape (n_settings, n_splits)
         Their scores.
     fit_times, score_times : ndarray of shape (n_settings,)
-        Seconds for each split; a share of what settings have in common.
+        Seconds per split, with shares of common work.
     """
     nothing = np.zeros(len(params))
     means = mean_scores(scores)
@@ -177,12 +177,12 @@ def best_settings(results: dict[str, Any], most: int = 10) -> list[dict[str, Any
     results : dict
         ``cv_results_`` of a search.
     most : int, default=10
-        How many rows at most.
+        Maximum number of rows.
 
     Returns
     -------
     list of dict
-        Each with ``rank``, the parameters, and ``mean`` and ``std`` of the score; none that was not tried.
+        Dicts with ``rank``, the parameters, and ``mean`` and ``std`` of the score.
     """
     order = np.argsort(results["rank_test_score"], kind="stable")[:most]
     order = order[~np.isnan(results["mean_test_score"][order])]

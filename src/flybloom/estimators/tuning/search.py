@@ -1,4 +1,4 @@
-"""The loop over settings: rows are hashed once for each encoding and pair of sizes, the rest is read off the counts."""
+"""The search: rows are hashed once for each encoding and pair of sizes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from flybloom.estimators.tuning.results import Scorer, best_index, mean_scores
 
 
 class Rows(NamedTuple):
-    """The rows of a search, checked."""
+    """The validated rows of a search."""
 
     X: Features
     labels: Array
@@ -34,9 +34,9 @@ class Rows(NamedTuple):
     unit: WeightUnit  # what the weights are counted in
 
     def encoders(self, wanted: Wanted, features: Encoder, splits: list[Split]) -> list[Encoder]:
-        """Return the encoder fitted to all rows; where labels have a part in it, also one to the rows of each split.
+        """Return the encoder of all rows; if it uses labels, also one for each split.
 
-        The columns of a table and the choice of "auto" are those of all rows, so that all encoders have the same.
+        Columns of tables and the choice of "auto" follow from all rows, so that all encoders agree.
         """
 
         def sample(weights: Weights) -> Any:
@@ -57,7 +57,7 @@ class Rows(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One encoding and one kind of connections: how rows are hashed, and how their counts are read."""
+    """One combination of encoding, signs and read-out."""
 
     encoders: list[Encoder]  # of all rows, and perhaps of those that each split learns
     signed: bool
@@ -69,26 +69,26 @@ class Way(NamedTuple):
         return len(self.encoders) == 1
 
     def parts(self, n_splits: int) -> list[tuple[int, Sequence[int]]]:
-        """Return which encoder the splits at which places have."""
+        """Return the splits of each encoder."""
         return [(0, range(n_splits))] if self.is_shared else [(i + 1, [i]) for i in range(n_splits)]
 
     def hasher(self, seed: int, setting: Candidate, at: int = 0) -> Hasher:
-        """Return how rows are hashed with the sizes of a setting, by one of the encoders."""
+        """Return the hasher of a setting for one of the encoders."""
         return Hasher.of(self.encoders[at], seed, setting[1:4], signed=self.signed)
 
 
 @dataclass
 class Found:
-    """What a search found.
+    """Results of a search.
 
     Parameters
     ----------
     settings : list of dict
         What is tried.
     scores : ndarray of shape (n_settings, n_splits)
-        NaN for settings that have not been scored yet.
+        Scores; NaN if not scored yet.
     fit_times, score_times : ndarray of shape (n_settings,)
-        Seconds for each split, a share of what settings have in common; NaN for settings that have not been tried.
+        Seconds per split, with shares of common work; NaN if not tried.
     best : int
         The best setting.
     novelty : ndarray of shape (n, n_classes)
@@ -115,15 +115,15 @@ class Search:
     settings : list of Candidate
         What is tried.
     ways : list of Way
-        How each of them hashes rows.
+        The way of hashing of each.
     rows : Rows
         All rows.
     splits : list of Split
-        What is held out.
+        The splits.
     score : callable
         Scores a split for several decays.
     class_weight : "balanced", dict or None
-        How much each class counts, by code.
+        Class weights by code.
     seed : int
         Seed of the connections and of the choice between tied classes.
     n_jobs : int or None
@@ -142,8 +142,7 @@ class Search:
     def run(self, report: Callable[[int, int], None], max_seconds: float | None = None) -> Found:
         """Score every setting on every split; keep the counts and the held-out novelties of the best one.
 
-        Before each hash but the first it is looked at the clock: what is not tried by then has no score. It is reported
-        how many of how many settings are done.
+        The time budget is checked before each hash but the first. Progress is reported in settings.
         """
         n, start, n_done = len(self.settings), time.perf_counter(), 0
         params = [setting.params for setting in self.settings]
@@ -193,7 +192,7 @@ class Search:
             del held_out  # before the next one needs the room
 
     def _hashed(self, settings: list[Candidate], at: int = 0) -> HeldOutCounts:
-        """Return counts that can grow to the winners of all these settings, which share a hash; `at` is the encoder."""
+        """Return growing counts for settings that share a hash; `at` is the encoder."""
         rows, way, largest = self.rows, self.ways[settings[0].way], max(settings, key=lambda setting: setting.rho)
         winners = way.hasher(self.seed, largest, at).ranked_winners(rows.X, self.n_jobs)
         most = most_rows(self.splits, rows.codes, rows.weights)
@@ -202,7 +201,7 @@ class Search:
         )
 
     def _held_out_novelty(self, each: Iterable[tuple[HeldOutCounts, list[Split]]], setting: Candidate) -> Novelty:
-        """Return the novelty of each row where it is tested: the mean over splits, NaN if there are none."""
+        """Return the out-of-fold novelty of each row: the mean over splits, or NaN."""
         rows = self.rows
         total, n_tests = np.zeros((rows.codes.size, rows.codes.max() + 1)), np.zeros(rows.codes.size)
         for held_out, splits in each:
@@ -218,10 +217,10 @@ class Search:
 
 
 def in_order(settings: list[Candidate], scores: Array) -> Iterator[list[int]]:
-    """Give positions of settings that share a hash, in the order in which they are best tried.
+    """Yield groups of settings that share a hash, in the order to try them.
 
-    First each way and each number of connections with the fewest components, which take little time; then with more,
-    the most at once, those first that had the best score with few. So the order depends on scores, never on the time.
+    First the fewest components for each way and number of connections, then the most, best scores first. The order
+    depends on scores and not on time.
     """
     hashes = _grouped(range(len(settings)), lambda at: (settings[at].way, settings[at].s, settings[at].m))
     fewest: dict[tuple[int, int], int] = {}
@@ -241,7 +240,7 @@ def in_order(settings: list[Candidate], scores: Array) -> Iterator[list[int]]:
 
 
 def _grouped(positions: Iterable[int], key: Callable[[int], Any]) -> dict[Any, list[int]]:
-    """Return which positions have which key, in the order in which they come."""
+    """Group positions by key, in order of appearance."""
     groups: dict[Any, list[int]] = {}
     for at in positions:
         groups.setdefault(key(at), []).append(at)
