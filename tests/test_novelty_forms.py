@@ -86,7 +86,7 @@ def test_large_sums_stay_exact():
 def test_a_frozen_file_that_cannot_be_is_refused(tmp_path):
     """A threshold, weights or a unit that no detector has."""
     for kind, array in (({"readout": "leverage"}, "inverse"), ({"readout": "filter"}, "weights")):
-        hasher, facts, arrays = small(**kind).fit(KNOWN).freeze().to_parts()
+        hasher, facts, arrays = small(**kind).fit(KNOWN).freeze()._to_parts()
         cases = [
             ((hasher, {**facts, "offset": 0.5}, arrays), "threshold"),
             ((hasher, facts, {array: arrays[array][:-1]}), "weights"),
@@ -99,7 +99,7 @@ def test_a_frozen_file_that_cannot_be_is_refused(tmp_path):
             cases.append(((hasher, facts, {array: arrays[array] | 2**31}), "from 0 to 1"))
         for parts, message in cases:
             with pytest.raises(ValueError, match=message):
-                FrozenNovelty().from_parts(*parts)
+                FrozenNovelty()._from_parts(*parts)
     small().fit(KNOWN).save(tmp_path / "counts.fly")
     with pytest.raises(ModelFileError, match=r"freeze\(\)"):
         predictor.load(tmp_path / "counts.fly")
