@@ -59,7 +59,7 @@ def test_any_order_and_blocks_give_the_slow_truth(limits, case, data):
         assert found.n_rows == weights.sum()
         assert found.weights.sum() == weights.sum() or not found.is_all
         if limits[1]:  # otherwise a class may have no row
-            assert_allclose(found.sample().weights.sum(), weights.sum(), rtol=1e-12)
+            assert_allclose(found.sample().weights.sum(), weights.sum(), rtol=0 if found.is_all else 1 / 32)
 
 
 @pytest.mark.usefixtures("limits")
@@ -123,6 +123,6 @@ def test_wide_rows_are_fewer():
     wide = Sketch.of(rng.random((n, 50_000), np.float32), None, np.ones(n, np.int64))
     assert not wide.is_all
     assert 100 < wide.n_distinct < 200
-    assert_allclose(wide.sample().weights.sum(), n)
+    assert_allclose(wide.sample().weights.sum(), n, rtol=1 / 32)
     thin = Sketch.of(sparse.random(n, 50_000, 1e-3, format="csr", random_state=0), None, np.ones(n, np.int64))
     assert thin.is_all

@@ -29,6 +29,7 @@ MIN_OF_CLASS = 16  # rows of each class that are kept however many others there 
 ROWS_AT_ONCE = 1024  # bounds the float64 copies that are hashed
 TARGET_RANGES = 8  # that stand for classes where rows have targets
 MAX_OUTPUTS = 16  # of targets that are looked at one by one
+GRAIN = 2**5  # of weights that stand for dropped rows as well: at most one part in so many off
 SECOND = np.uint64(0x94D049BB133111EB)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -230,7 +231,11 @@ class Sketch:
         return len(self._part.hashes)
 
     def sample(self, per_row: int = 1) -> Sample:
-        """Return the rows with weights that add up to all rows of each class, where so many units are one row."""
+        """Return the rows with weights that add up to all rows of each class, where so many units are one row.
+
+        Where rows were dropped, weights are rounded to a few bits, so that a row that was may come or go without a
+        trace in what is fitted to the others.
+        """
         part = self._part
         weights = part.weights.astype(np.float64) / per_row
         if not self.is_all:
@@ -238,7 +243,8 @@ class Sketch:
             if self.classes is not None and part.labels is not None:
                 codes = codes_of(part.labels, self.classes)
             kept = np.bincount(codes, part.weights, minlength=self.totals.size)
-            weights *= (self.totals / np.maximum(kept, 1))[codes]
+            shares, exponents = np.frexp(self.totals / np.maximum(kept, 1))
+            weights *= np.ldexp(np.rint(shares * GRAIN) / GRAIN, exponents)[codes]
         return Sample(part.rows, part.labels, weights, float(part.weights.sum()) / per_row)
 
     @property

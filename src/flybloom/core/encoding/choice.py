@@ -185,22 +185,15 @@ def wanted_encoding(
     if isinstance(encoding, str):
         first, _, rest = encoding.partition("+")
         if first.strip() == "auto":
-            return Auto(uses_labels, _only_categories(rest.strip(), encoding), for_pairs, selects, bias)
+            others = Encoding.parse(rest) if rest else Encoding()
+            if others != Encoding(max_categories=others.max_categories):
+                msg = f"The encoding {encoding!r} is not known: only categories=30 goes with auto."
+                raise ValueError(msg)
+            return Auto(uses_labels, others.max_categories, for_pairs, selects, bias)
         encoding = Encoding.parse(encoding)
     if bias and not encoding.bias and not encoding.rotation:
         encoding = replace(encoding, bias=bias)
     return encoding  # type: ignore[no-any-return]
-
-
-def _only_categories(words: str, text: str) -> int:
-    """Return how many categories "auto" may make columns of; nothing else goes with it."""
-    if not words:
-        return MAX_CATEGORIES
-    name, _, value = (part.strip() for part in words.partition("="))
-    if name != "categories" or not value.isdecimal():
-        msg = f"The encoding {text!r} is not known: only categories=30 goes with auto, as in 'auto+categories=50'."
-        raise ValueError(msg)
-    return Encoding(max_categories=int(value)).max_categories
 
 
 def _listed(kinds: tuple[str, ...] | None) -> str:

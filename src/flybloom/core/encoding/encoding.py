@@ -188,27 +188,10 @@ class Encoding(OldAttributes):
         >>> Encoding.parse("rotation")
         Encoding(rotation=50)
         """
-        options: dict[str, Any] = {}
-        for word in text.split("+"):
-            name, _, value = (part.strip() for part in word.partition("="))
-            if name == "beside":
-                warn_deprecated('The word "beside" of an encoding is deprecated. Use "passthrough" instead.')
-                name = "passthrough"
-            key, convert, alone = _WORDS.get(name, (None, None, None))
-            try:
-                options[key] = convert(value) if convert and value else alone  # type: ignore[index]
-                is_right = key is not None and options[key] is not None and (convert or not value)
-            except ValueError:
-                is_right = False
-            if not is_right:
-                msg = (
-                    f"The encoding {text!r} has a part, {word.strip()!r}, that is not known. Expected 'auto', or words "
-                    "with '+' between them: none, whole, center, common, standard, fill, bins, passthrough, "
-                    "relevance, rotation, clip=2.5, grid=28x28, categories=30, columns=0,3,7; fill=classes, bins=7, "
-                    "passthrough=1, relevance=1 and rotation=30 have values of their own."
-                )
-                raise ValueError(msg)
-        return Encoding(**options)
+        if "beside" in text:
+            warn_deprecated('The word "beside" of an encoding is deprecated. Use "passthrough" instead.')
+            text = text.replace("beside", "passthrough")
+        return _parsed(text)
 
     def to_json(self) -> dict[str, Any]:
         """Return what `from_json` is given."""
@@ -415,6 +398,28 @@ def _usual(scaling: Any, rotation: int) -> dict[str, Any]:
     usual["scaling"] = "common" if rotation else "standard"
     usual["clip"] = CLIP if scaling == "standard" else math.inf
     return usual
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Encoding:
+    """Return the encoding of words; estimators ask for it whenever they are called."""
+    options: dict[str, Any] = {}
+    for word in text.split("+"):
+        name, _, value = word.partition("=")
+        key, convert, alone = _WORDS.get(name.strip(), ("", None, None))
+        try:
+            options[key] = convert(value.strip()) if convert and value else alone
+        except ValueError:
+            options[key] = None
+        if options[key] is None or (value and convert is None):
+            msg = (
+                f"The encoding {text!r} has a part, {word.strip()!r}, that is not known. Expected 'auto', or words "
+                "with '+' between them: none, whole, center, common, standard, fill, bins, passthrough, relevance, "
+                "rotation, clip=2.5, grid=28x28, categories=30, columns=0,3,7; fill=classes, bins=7, passthrough=1, "
+                "relevance=1 and rotation=30 have values of their own."
+            )
+            raise ValueError(msg)
+    return Encoding(**options)
 
 
 def _require(is_true: object, name: str, expected: str, got: Any) -> None:
