@@ -294,7 +294,7 @@ def content_hashes(rows: Features, labels: Array | None) -> Array:
         out += _mixed(mixed_values(labels.astype(np.float64).view(np.uint64)) @ _places(labels.shape[1]))
     elif labels is not None:
         classes, codes = np.unique(labels, return_inverse=True)
-        out += np.array([_label_hash(label) for label in classes.tolist()], np.uint64)[codes.ravel()]
+        out += np.fromiter(map(_label_hash, classes.tolist()), np.uint64, classes.size)[codes.ravel()]
     return _mixed(out)
 
 

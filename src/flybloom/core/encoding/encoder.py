@@ -112,7 +112,10 @@ class Encoder:
 
     def step(self, kind: type[Step]) -> Any:
         """Return the step of a kind, or None."""
-        return next((step for step in self.steps if isinstance(step, kind)), None)
+        for step in self.steps:
+            if isinstance(step, kind):
+                return step
+        return None
 
     def plain(self) -> Encoder:
         """Return the features, without any step."""
