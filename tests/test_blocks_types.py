@@ -207,7 +207,7 @@ def test_labels_in_memory_stay_what_they_are(labels):
         (pd.Series([LARGE, 0.5], dtype=object), "have 0.5 among whole numbers"),
         (np.array([b"a", b"b"]), "are of type .*S1. Expected whole numbers, strings or bools. Decode"),
         (np.array([1 + 2j, 0]), "complex128"),
-        (np.eye(2), r"the shape \(2, 2\). Expected one label for each row"),
+        (np.ones((2, 2, 2)), r"the shape \(2, 2, 2\). Expected one label for each row"),
     ],
 )
 def test_what_is_no_label_is_refused(labels, message):

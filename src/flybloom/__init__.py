@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from flybloom.estimators.frozen_regressor import FrozenRegressor
     from flybloom.estimators.learning.progress import progress
     from flybloom.estimators.learning.train import train
+    from flybloom.estimators.multi_output import FlyRidgeMultiOutputClassifier
     from flybloom.estimators.novelty import FlyBloomNovelty
     from flybloom.estimators.open_set import OpenSetClassifier
     from flybloom.estimators.regressor import FlyRidgeRegressor
@@ -41,6 +42,7 @@ __all__ = [
     "FlyBloomNovelty",
     "FlyHash",
     "FlyRidgeClassifier",
+    "FlyRidgeMultiOutputClassifier",
     "FlyRidgeRegressor",
     "FrozenClassifier",
     "FrozenNovelty",
@@ -68,6 +70,7 @@ _MODULES = {
     "FlyBloomNovelty": "flybloom.estimators.novelty",
     "FlyHash": "flybloom.estimators.fly_hash",
     "FlyRidgeClassifier": "flybloom.estimators.ridge",
+    "FlyRidgeMultiOutputClassifier": "flybloom.estimators.multi_output",
     "FlyRidgeRegressor": "flybloom.estimators.regressor",
     "FrozenClassifier": "flybloom.estimators.frozen",
     "FrozenNovelty": "flybloom.estimators.frozen_novelty",

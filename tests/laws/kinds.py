@@ -4,7 +4,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier, FlyRidgeRegressor
+from flybloom import (
+    FlyBloomClassifier,
+    FlyBloomNovelty,
+    FlyRidgeClassifier,
+    FlyRidgeMultiOutputClassifier,
+    FlyRidgeRegressor,
+)
 from flybloom.core.files.registry import estimator_of, known_kinds
 from flybloom.estimators.access import reading_learned
 from flybloom.estimators.counting import CountingEstimator
@@ -22,7 +28,9 @@ class Kind(NamedTuple):
     def model(self, **settings):
         """An unfitted model with few components, so that there are ties and collisions."""
         sizes = {"n_components": 48, "n_winners": 6, "random_state": 3}
-        if self.estimator is FlyRidgeRegressor and "scaling" in settings:  # it has no older words
+        if (
+            self.estimator in (FlyRidgeRegressor, FlyRidgeMultiOutputClassifier) and "scaling" in settings
+        ):  # it has no older words
             settings["encoding"] = settings.pop("scaling")
         return self.estimator(**{**sizes, **self.settings, **settings})
 
@@ -39,6 +47,7 @@ KINDS = [
     Kind("novelty that recovers", FlyBloomNovelty, {"forget_after": 24}, has_order=True),
     Kind("pairs", FlyRidgeClassifier, {}),
     Kind("pairs with targets", FlyRidgeRegressor, {"target_scale": 1.0}),
+    Kind("pairs with labels", FlyRidgeMultiOutputClassifier, {}),
     Kind("hours", HourModel, {}),
 ]
 

@@ -90,7 +90,7 @@ def exact_labels(labels: Array, kind: str, what: str) -> Array:
 
 
 def as_array(labels: Any, what: str) -> Array:
-    """Return labels that somebody passes as an array of one dimension; lists of large numbers stay exact."""
+    """Return labels that somebody passes as an array, or a column of them for each output; large numbers stay exact."""
     array = np.asarray(labels)
     if array.dtype.kind == "f" and isinstance(labels, list | tuple):
         objects = np.array(labels, object)
@@ -98,8 +98,8 @@ def as_array(labels: Any, what: str) -> Array:
             array = _from_objects(objects, _kind_of_objects(objects, what), what)
     if array.ndim == 2 and array.shape[1] == 1:  # noqa: PLR2004
         array = array[:, 0]
-    if array.ndim != 1:
-        msg = f"{what} have the shape {array.shape}. Expected one label for each row."
+    if array.ndim not in (1, 2):
+        msg = f"{what} have the shape {array.shape}. Expected one label for each row, or one for each row and output."
         raise SourceError(msg)
     return array
 

@@ -135,7 +135,9 @@ class Learning:
         elif self.learned.is_whole:
             assert self.learned.origin is not None  # noqa: S101
             origin = self.learned.origin
-            self.learned = self.learned._replace(origin=origin.with_pending(block.weighted()))
+            self.learned = self.learned._replace(
+                origin=origin.with_pending(block.weighted(), is_known=self.learned.counts.knows(block.labels))
+            )
             self.bring_up_to_date(derives=False)
         else:
             self.learn(block)

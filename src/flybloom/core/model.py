@@ -54,12 +54,16 @@ class Origin(NamedTuple):
     n_pending: int = 0
     is_handed_over: bool = False
 
-    def with_pending(self, block: Block) -> Origin:
-        """Return the origin with a block of rows that were learned."""
+    def with_pending(self, block: Block, *, is_known: bool = True) -> Origin:
+        """Return the origin with a block of rows that were learned.
+
+        Where counts do not know its labels, the hash and what is counted are to be derived again before it is counted.
+        """
         if not block.weights.size:
             return self
         n_pending = self.n_pending + int(block.weights.sum())
-        return self._replace(pending=(*self.pending, block), n_pending=n_pending)
+        n_changed = self.n_changed if is_known else self.sketch.n_rows
+        return self._replace(pending=(*self.pending, block), n_pending=n_pending, n_changed=n_changed)
 
     def with_sketch(self, sketch: Sketch) -> Origin:
         """Return the origin with pending rows in its sketch."""

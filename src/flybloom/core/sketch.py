@@ -112,7 +112,9 @@ class Sketch:
         multiplicities = np.zeros(distinct.size, np.int64)
         np.add.at(multiplicities, which.ravel(), weights[counts])
         at = counts[first]
-        is_kept, bound = _kept(distinct, _row_bytes(rows)[at], None if classes is None else labels[at], EVERYTHING)  # type: ignore[index]
+        is_kept, bound = _kept(
+            distinct, _row_bytes(rows)[at], None if labels is None else labels[at], EVERYTHING, classes
+        )
         at = at[is_kept]
         own = None if labels is None else labels[at]
         part = _Part(distinct[is_kept], _compact(rows[at]), own, multiplicities[is_kept])
@@ -238,7 +240,11 @@ class Sketch:
         """
         part = self._part
         weights = part.weights.astype(np.float64) / per_row
-        if not self.is_all:
+        if not self.is_all and self.classes is None:  # those beyond the bound stand for themselves
+            is_within = part.hashes <= self._bound
+            within = part.weights[is_within].sum()
+            weights[is_within] *= (self.n_rows - part.weights[~is_within].sum()) / max(within, 1)
+        elif not self.is_all:
             codes = np.zeros(len(weights), np.intp)
             if self.classes is not None and part.labels is not None:
                 codes = codes_of(part.labels, self.classes)
@@ -258,6 +264,8 @@ class Sketch:
 def _ranges(targets: Array) -> tuple[int, Array]:
     """Return the number of ranges of the targets that hold about as many rows each, and which of them each is in."""
     _, at, counts = np.unique(targets, return_inverse=True, return_counts=True)
+    if counts.size <= TARGET_RANGES:  # such as labels
+        return counts.size, at.ravel()
     before = np.cumsum(counts) - counts
     ranges, codes = np.unique(before * TARGET_RANGES // len(targets), return_inverse=True)
     return ranges.size, codes.ravel()[at.ravel()]
@@ -290,12 +298,20 @@ def content_hashes(rows: Features, labels: Array | None) -> Array:
         for begin in range(0, len(rows), ROWS_AT_ONCE):
             some = np.ascontiguousarray(rows[begin : begin + ROWS_AT_ONCE], np.float64)
             kernels.hash_rows(some.view(np.uint64), places, out[begin : begin + ROWS_AT_ONCE])
-    if labels is not None and labels.ndim > 1:  # targets, which are numbers as those in rows are
-        out += _mixed(mixed_values(labels.astype(np.float64).view(np.uint64)) @ _places(labels.shape[1]))
+    if labels is not None and labels.ndim > 1:  # targets, which are numbers as those in rows are, or labels
+        out += _mixed(mixed_values(_numbers(labels).view(np.uint64)) @ _places(labels.shape[1]))
     elif labels is not None:
         classes, codes = np.unique(labels, return_inverse=True)
         out += np.fromiter(map(_label_hash, classes.tolist()), np.uint64, classes.size)[codes.ravel()]
     return _mixed(out)
+
+
+def _numbers(labels: Array) -> Array:
+    """Return numbers as float64, and 64 bits of each string."""
+    if labels.dtype.kind != "U":
+        return labels.astype(np.float64)
+    classes, codes = np.unique(labels, return_inverse=True)
+    return np.array([_label_hash(label) for label in classes.tolist()], np.uint64)[codes.reshape(labels.shape)]
 
 
 def _label_hash(label: Any) -> int:
@@ -334,19 +350,26 @@ def _bounded(parts: list[_Part], bound: np.uint64, classes: Array | None, totals
     n_bytes = sum(_row_bytes(part.rows).sum() for part in parts)
     if (n > MAX_ROWS or n_bytes > MAX_BYTES) or bound != EVERYTHING:
         part = _united(parts)
-        is_kept, bound = _kept(part.hashes, _row_bytes(part.rows), None if classes is None else part.labels, bound)
+        is_kept, bound = _kept(part.hashes, _row_bytes(part.rows), part.labels, bound, classes)
         parts = [part if is_kept.all() else _taken(part, np.flatnonzero(is_kept))]
     return Sketch(parts, bound, classes, totals)
 
 
-def _kept(hashes: Array, n_bytes: Array, labels: Array | None, bound: np.uint64) -> tuple[Array, np.uint64]:
+def _kept(
+    hashes: Array, n_bytes: Array, labels: Array | None, bound: np.uint64, classes: Array | None
+) -> tuple[Array, np.uint64]:
     """Return which of distinct rows, by ascending hash, are kept, and the hash up to which all are."""
     n_kept = min(MAX_ROWS, max(1, int((np.cumsum(n_bytes) <= MAX_BYTES).sum())))
     if hashes.size > n_kept:
         bound = min(bound, hashes[n_kept - 1])
     is_kept = hashes <= bound
     if labels is not None and not is_kept.all():
-        is_kept |= _rank_in_class(labels) < MIN_OF_CLASS
+        if classes is not None:
+            is_kept |= _rank_in_class(labels) < MIN_OF_CLASS
+        elif labels.ndim > 1 and labels.dtype.kind != "f":  # of several outputs; targets have no classes
+            for label in np.unique(labels):
+                has_it = labels == label
+                is_kept |= (has_it & (np.cumsum(has_it, axis=0) <= MIN_OF_CLASS)).any(axis=1)
     return is_kept, bound
 
 

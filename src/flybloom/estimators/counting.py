@@ -658,7 +658,7 @@ class CountingEstimator(FlyEstimator):
         """Append rows to a whole model; they are counted on the next access."""
         assert learned.origin is not None  # noqa: S101 - it is whole
         learned.counts.require_labels(block.labels, block.weights, **known)
-        origin = learned.origin.with_pending(block.copied())
+        origin = learned.origin.with_pending(block.copied(), is_known=learned.counts.knows(block.labels))
         origin = origin._replace(announced=united(origin.announced, known.get("announced")))
         shared.amend(learned._replace(origin=origin))
         if origin.recipe.has_positions:

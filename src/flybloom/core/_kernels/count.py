@@ -73,7 +73,13 @@ def add_targets(winners: Array, targets: Array, sums: Array) -> None:
         Times the weight of the row; negative ones take away.
     sums : (m, n_outputs) array of int64
     """
+    there = np.empty(targets.shape[1], np.int64)
     for i in range(winners.shape[0]):
+        n = 0
+        for k in range(targets.shape[1]):  # most labels are not those of a row
+            there[n] = k
+            n += targets[i, k] != 0
         for r in range(winners.shape[1]):
-            for k in range(targets.shape[1]):
-                sums[winners[i, r], k] += targets[i, k]
+            w = winners[i, r]
+            for j in range(n):
+                sums[w, there[j]] += targets[i, there[j]]

@@ -150,6 +150,10 @@ class Counts(ABC):
         """Refuse labels that cannot be counted beside those before."""
         self.counter(labels, weights, **known)
 
+    def knows(self, labels: Any) -> bool:  # noqa: ARG002
+        """Return whether labels can be counted as they are, without being fixed to others first."""
+        return True
+
     @abstractmethod
     def emptied(self) -> Self:
         """Return counts of no rows, for workers that count a part."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from flybloom.core.counts.target_grid import TargetGrid
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit, unit_from_facts
 from flybloom.exceptions import NeverLearnedError
 
-NO_GRID = TargetGrid((), ())
 FEW_ROWS = 400  # of which the spread says little of that of others
 MAX_PRODUCT = 2**124  # of rows and squares: then no sum of targets is beyond 62 bits (Cauchy and Schwarz)
 
@@ -30,8 +29,9 @@ class Totals(NamedTuple):
     @staticmethod
     def of(targets: Array, weights: Weights) -> Totals:
         """Return those of some rows."""
-        sums = [_weighted_sum(column, weights) for column in targets.T]
-        squares = [_weighted_squares(column, weights) for column in targets.T]
+        columns = [column.astype(np.int64) for column in targets.T]
+        sums = [_weighted_sum(column, weights) for column in columns]
+        squares = [_weighted_squares(column, weights) for column in columns]
         return Totals(int(weights.sum()), tuple(sums), tuple(squares))
 
     def plus(self, other: Totals, sign: int = 1) -> Totals:
@@ -65,7 +65,7 @@ class TargetSums(Counts):
 
     Parameters
     ----------
-    grid : TargetGrid
+    grid : TargetGrid or LabelColumns
         What one step of a sum is, for each output.
     totals : Totals
         Rows, and the sums of their targets and of the squares of these.
@@ -82,10 +82,12 @@ class TargetSums(Counts):
     kind = "targets"
     ARRAYS = frozenset({"targets"})
     fits_labels = True
+    no_grid: ClassVar[Any] = TargetGrid((), ())
+    grid_type: ClassVar[Any] = TargetGrid
 
     def __init__(
         self,
-        grid: TargetGrid,
+        grid: Any,
         totals: Totals,
         table: Array,
         n_winners: int,
@@ -99,7 +101,7 @@ class TargetSums(Counts):
     @classmethod
     def empty(cls, n_components: int, n_winners: int, scale: float | None = None) -> Self:
         """Return sums of no rows, whose grid is not known."""
-        return cls(NO_GRID, Totals(0, (), ()), np.zeros((n_components, 0), np.int64), n_winners, scale=scale)
+        return cls(cls.no_grid, Totals(0, (), ()), np.zeros((n_components, 0), np.int64), n_winners, scale=scale)
 
     def in_unit(self, unit: WeightUnit) -> Self:
         """Return sums of no rows that count weights in a unit."""
@@ -136,14 +138,14 @@ class TargetSums(Counts):
         totals = Totals.of(targets, weights)
         self.totals.plus(totals).require_countable()
         if sign < 0:
-            _require(self.totals.plus(totals, -1).can_be())
-        weighted = targets * weights[:, None]
+            _require(self.can_have(self.totals.plus(totals, -1)))
         if is_few is None:
             is_few = weights.size * self.n_winners < self.n_components
         if is_few:
-            return _BatchCounter(TargetBatch(np.empty((weights.size, self.n_winners), np.uint32), weighted, totals))
+            winners = np.empty((weights.size, self.n_winners), np.uint32)
+            return _BatchCounter(TargetBatch(winners, targets * weights[:, None], totals))
         sums = type(self)(self.grid, totals, np.zeros_like(self.table), self.n_winners, self.unit)
-        return _TableCounter(sums, weighted)
+        return _TableCounter(sums, targets, weights)
 
     def plus(self, delta: Self | TargetBatch, *, owned: bool = False) -> Self:
         """Return the sums with those of more rows."""
@@ -169,7 +171,7 @@ class TargetSums(Counts):
             _kernels.count.add_targets(delta.winners, -delta.targets, table)
         else:
             table = self.table - delta.table
-        self.require_contained(totals.can_be() and (totals.n_rows > 0 or not table.any()))
+        self.require_contained(self.can_have(totals) and (totals.n_rows > 0 or not table.any()))
         return type(self)(self.grid, totals, table, self.n_winners, self.unit)
 
     def can_change_in_place(self, delta: TargetBatch, sign: int) -> bool:
@@ -192,11 +194,15 @@ class TargetSums(Counts):
     def take(self, delta: TargetBatch) -> bool:
         """Take rows away in place; return whether they can have been counted, and change nothing otherwise."""
         totals = self.totals.plus(delta.totals, -1)
-        if not totals.can_be():
+        if not self.can_have(totals):
             return False
         _kernels.count.add_targets(delta.winners, -delta.targets, self.table)
         self.totals = totals
         return True
+
+    def can_have(self, totals: Totals) -> bool:
+        """Return whether rows can have these totals."""
+        return totals.can_be()
 
     def has_wins(self, won: Array) -> bool:
         """Return whether components that won so often can have these sums: each row has as many winners."""
@@ -219,15 +225,20 @@ class TargetSums(Counts):
     @classmethod
     def from_parts(cls, n_components: int, n_winners: int, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
         """Return the sums, after adding everything up."""
-        grid = TargetGrid.from_json(facts.get("targets"))
-        totals = _totals_of(facts, grid.n_outputs)
+        grid = cls.grid_type.from_json(facts.get("targets"))
+        totals = _totals_of(facts, grid.n_columns)
         table = arrays.get("targets")
-        if table is None or table.dtype != np.uint64 or table.shape != (n_components, grid.n_outputs):
+        if table is None or table.dtype != np.uint64 or table.shape != (n_components, grid.n_columns):
             msg = "the sums of targets are not one for each component and output"
             raise ValueError(msg)
         table = np.ascontiguousarray(table).view(np.int64)
         added = [sum(column.tolist()) for column in table.T]
-        if added != [n_winners * total for total in totals.sums] or not (totals.n_rows or not table.any()):
+        empty = cls.empty(n_components, n_winners)
+        if (
+            not empty.can_have(totals)
+            or added != [n_winners * total for total in totals.sums]
+            or not (totals.n_rows or not table.any())
+        ):
             msg = "the sums of targets do not add up to those of all rows"
             raise ValueError(msg)
         return cls(grid, totals, table, n_winners, unit_from_facts(facts))
@@ -240,9 +251,9 @@ class TargetSums(Counts):
         """Refuse to take away what cannot have been counted."""
         _require(is_contained)
 
-    def _empty(self, grid: TargetGrid, unit: WeightUnit) -> Self:
+    def _empty(self, grid: Any, unit: WeightUnit) -> Self:
         """Return sums of no rows."""
-        k = grid.n_outputs
+        k = grid.n_columns
         table = np.zeros((self.n_components, k), np.int64)
         return type(self)(grid, Totals(0, (0,) * k, (0,) * k), table, self.n_winners, unit, self._scale)
 
@@ -271,14 +282,15 @@ class _BatchCounter(Counter):
 class _TableCounter(Counter):
     """Counts many rows into sums of their own, whose table is still empty."""
 
-    def __init__(self, sums: TargetSums, targets: Array) -> None:
-        self._sums, self._targets = sums, targets
+    def __init__(self, sums: TargetSums, targets: Array, weights: Weights) -> None:
+        self._sums, self._targets, self._weights = sums, targets, weights
         self._lock = Lock()
 
     def add(self, block: slice, winners: Winners) -> None:
         """Count a block."""
+        weighted = self._targets[block] * self._weights[block, None]
         with self._lock:
-            _kernels.count.add_targets(winners, self._targets[block], self._sums.table)
+            _kernels.count.add_targets(winners, weighted, self._sums.table)
 
     def delta(self) -> TargetSums:
         """Return sums of these rows alone."""

@@ -20,10 +20,10 @@ from flybloom._internal.uninterrupted import uninterrupted
 from flybloom.core import _kernels
 from flybloom.core.counts.base import Counter, Counts
 from flybloom.core.counts.by_class import ClassCounts, WinnerBatch
+from flybloom.core.counts.by_label import LabelSums
 from flybloom.core.counts.by_target import TargetBatch, TargetSums
 from flybloom.core.counts.columns import count_dtype, narrowest
 from flybloom.core.counts.right_side import RightSide
-from flybloom.core.counts.target_grid import STEPS
 from flybloom.core.counts.weight_unit import WeightUnit
 
 MAX_COMPONENTS = 2**17  # of which the triangle takes 34 GB
@@ -270,12 +270,25 @@ class PairsByTarget(PairCounts):
         totals, n_rows = self.right.totals, max(self.n_rows, 1)
         squares = zip(totals.sums, totals.squares, strict=True)
         spreads = [n_rows * square - total**2 for total, square in squares]  # whole numbers: the division rounds once
+        steps = self.grid.steps
         return RightSide(
-            self.unit.rows(self.right.table / STEPS),
-            self.unit.rows(np.array(totals.sums, np.float64) / STEPS),
-            np.array([spread / (n_rows * self.unit.per_row * STEPS**2) for spread in spreads]),
+            self.unit.rows(self.right.table / steps),
+            self.unit.rows(np.array(totals.sums, np.float64) / steps),
+            np.array([spread / (n_rows * self.unit.per_row * steps**2) for spread in spreads]),
             are_classes=False,
         )
+
+
+class PairsByLabel(PairsByTarget):
+    """Pairs, and counts of the labels of several outputs: for a right-hand side of zeros and ones."""
+
+    kind = "label pairs"
+    right_type = LabelSums
+    right: LabelSums
+
+    def knows(self, labels: Any) -> bool:
+        """Return whether all labels have a column."""
+        return self.right.knows(labels)
 
 
 class _PairBatchCounter(Counter):

@@ -38,6 +38,7 @@ class TargetGrid:
     origins: tuple[float, ...]
     scales: tuple[float, ...]
     trend: Trend | None = None
+    steps = STEPS
 
     @staticmethod
     def of(
@@ -59,6 +60,11 @@ class TargetGrid:
     def n_outputs(self) -> int:
         """Number of outputs."""
         return len(self.scales)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the sums."""
+        return self.n_outputs
 
     def require_outputs(self, targets: Array) -> None:
         """Refuse targets of more or fewer outputs."""

@@ -71,6 +71,9 @@ def rows_to_parts(block: Block, prefix: str) -> tuple[dict[str, Any], dict[str, 
     """Return rows as facts for JSON, and arrays whose names begin alike."""
     rows, labels, weights = block
     facts: dict[str, Any] = {"labels": labels_in_order(labels) if labels is not None and labels.ndim == 1 else None}
+    if labels is not None and labels.ndim > 1 and labels.dtype.kind != "f":  # labels of several outputs
+        classes, codes = np.unique(labels, return_inverse=True)
+        facts["labels"], labels = labels_to_json(classes), codes.reshape(labels.shape).astype(np.uint32)
     arrays = {f"{prefix}_weights": weights.astype(np.uint64)}
     if labels is not None and labels.ndim > 1:
         arrays[f"{prefix}_targets"] = np.ascontiguousarray(labels)
@@ -93,11 +96,15 @@ def rows_from_parts(facts: dict[str, Any], arrays: dict[str, Array], n_features:
         rows.dtype.kind in "iuf" and not (rows.dtype.kind == "f" and np.isinf(rows).any()), "have impossible values"
     )
     stored = facts.get("labels")
-    labels = targets if stored is None else labels_from_order(stored)
+    labels = targets if stored is None else labels_from_order(stored) if targets is None else None
+    if stored is not None and targets is not None:
+        classes = labels_from_json(stored)
+        _require(targets.dtype == np.uint32 and bool((targets < classes.size).all()), "have no labels")
+        labels = targets = classes[targets]
     _require(labels is None or (labels.shape == (n,) or labels is targets), "have too few or too many labels")
     if targets is not None:
-        is_right = targets.dtype == np.float64 and targets.ndim == 2 and len(targets) == n  # noqa: PLR2004
-        _require(is_right and np.isfinite(targets).all(), "have no numbers as targets")
+        is_right = targets.ndim == 2 and len(targets) == n and (stored is not None or targets.dtype == np.float64)  # noqa: PLR2004
+        _require(is_right and (stored is not None or np.isfinite(targets).all()), "have no numbers as targets")
     return Block(features, labels, weights.astype(np.int64))
 
 

@@ -14,6 +14,7 @@ KINDS = {
     "FlyBloomNovelty": "flybloom.estimators.novelty",
     "FlyHash": "flybloom.estimators.fly_hash",
     "FlyRidgeClassifier": "flybloom.estimators.ridge",
+    "FlyRidgeMultiOutputClassifier": "flybloom.estimators.multi_output",
     "FlyRidgeRegressor": "flybloom.estimators.regressor",
     "FrozenClassifier": "flybloom.estimators.frozen",
     "FrozenNovelty": "flybloom.estimators.frozen_novelty",

@@ -1,0 +1,380 @@
+"""Ridge classification of several outputs: pairs of winners are counted once, labels in columns beside them."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+
+from flybloom._internal.sklearn_compat import Interval, StrOptions
+from flybloom._internal.targets import check_label_outputs
+from flybloom._internal.typing import Array, Features, Size, WantedUnit
+from flybloom.core.counts.label_columns import BINARY, LabelColumns
+from flybloom.core.counts.pairs import PairsByLabel
+from flybloom.core.model import Model
+from flybloom.core.readout.label_threshold import USUAL, best_threshold
+from flybloom.core.readout.temperature import fitted_temperature
+from flybloom.core.sketch import Sketch
+from flybloom.estimators.base import HASH_PARAMETERS
+from flybloom.estimators.counting import GIVEN
+from flybloom.estimators.counting_classifier import WEIGHT_UNIT
+from flybloom.estimators.outputs import OutputsEstimator, as_given, output_scores
+from flybloom.estimators.ridge import CALIBRATION_WORK, FEW_ROWS, LEAST_CALIBRATED, MOST_CALIBRATED, USUAL_TEMPERATURE
+from flybloom.estimators.scores import probabilities
+
+
+class FlyRidgeMultiOutputClassifier(ClassifierMixin, OutputsEstimator):  # type: ignore[misc]
+    """Classifier of several outputs: rows with any number of labels, or with one label of each of several kinds.
+
+    `FlyRidgeClassifier` for many outputs at once. Which components win together in a row does not depend on its labels,
+    so pairs of winners are counted once, however many outputs there are; each label adds one column of counts. Labels
+    of a row are those whose score is above a threshold, which is chosen for each label by leaving rows out, exactly.
+
+    Parameters
+    ----------
+    n_components : int, float or "auto", default="auto"
+        How many components there are; see `FlyRidgeClassifier`.
+
+    n_connections : int, float or "auto", default="auto"
+        How many features each component sums; see `FlyRidgeClassifier`.
+
+    n_winners : int, float or "auto", default="auto"
+        How many components win in each row; see `FlyRidgeClassifier`.
+
+    alpha : float or "gcv", default="gcv"
+        How strongly weights are shrunk; see `FlyRidgeClassifier`. One penalty serves all outputs.
+
+    signed : bool, default=True
+        Whether each connection has a random sign.
+
+    encoding : str, Encoding or Encoder, default="auto"
+        What the hash sees of the columns; see `FlyRidgeClassifier`. A column weighs as much as it tells of the output
+        that it tells most of, among the first 16.
+
+    weight_unit : float or "auto", default="auto"
+        The `sample_weight` that counts as one row; see `FlyRidgeClassifier`.
+
+    random_state : int, RandomState instance or None, default=0
+        Seed of the connections.
+
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, -1 all processors. No count depends on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray or list of ndarray
+        The classes of each output, sorted, in a list where there are several. After an indicator matrix, the numbers
+        of its columns.
+
+    thresholds_ : ndarray of shape (n_outputs,)
+        The score above which a row is given the second class of an output of two: for labels of an indicator matrix,
+        that of largest F1 on rows left out; a half for other outputs. Derived.
+
+    temperatures_ : ndarray of shape (n_outputs,)
+        What scores are divided by before probabilities are made of them: those of least log-loss on rows left out.
+
+    pair_counts_ : ndarray of shape (n_components_ * (n_components_ + 1) / 2,)
+        How often two components won together.
+
+    alpha_ : float
+        The penalty, as a multiple of the mean eigenvalue; derived.
+
+    gcv_ : ndarray of shape (n_tried, 2)
+        Penalties that were tried, ascending, and their generalised cross-validation; derived.
+
+    n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
+        As for `FlyHash`.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names that are strings.
+
+    See Also
+    --------
+    FlyRidgeClassifier : The same for one label a row.
+    FlyRidgeRegressor : The same for numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklearn.metrics import f1_score
+    >>> from flybloom import FlyRidgeMultiOutputClassifier
+    >>> X, Y = make_multilabel_classification(1500, n_classes=5, random_state=0)
+    >>> model = FlyRidgeMultiOutputClassifier().fit(X[:1000], Y[:1000])
+    >>> bool(f1_score(Y[1000:], model.predict(X[1000:]), average="macro") > 0.75)
+    True
+    >>> never = FlyRidgeMultiOutputClassifier().fit(X[100:1000], Y[100:1000])
+    >>> model.forget(X[:100], Y[:100])
+    Forgotten('complete', steps=())
+    >>> bool((model.predict(X) == never.predict(X)).all())
+    True
+    """
+
+    counts_type = PairsByLabel
+    _calibrates = True
+    _usual_calibration: ClassVar[dict[str, Any]] = {"thresholds": None, "temperatures": None}  # type: ignore[misc]
+    _check_labels = staticmethod(check_label_outputs)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **HASH_PARAMETERS,
+        "weight_unit": WEIGHT_UNIT,
+        "alpha": [StrOptions({"gcv"}), Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        n_components: Size = "auto",
+        *,
+        n_connections: Size = "auto",
+        n_winners: Size = "auto",
+        alpha: float | str = "gcv",
+        signed: bool = True,
+        encoding: Any = "auto",
+        weight_unit: WantedUnit = "auto",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_connections = n_connections
+        self.n_winners = n_winners
+        self.alpha = alpha
+        self.signed = signed
+        self.encoding = encoding
+        self.weight_unit = weight_unit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]  # noqa: ARG002
+        """Learn a block of rows in addition to those before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_outputs)
+            Their labels. The classes of an output are those of the first rows, as many as fit into a sketch of 8192.
+        classes : object, default=None
+            Not used; classes follow from the rows. scikit-learn passes it.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 3 counts as three copies. For fractions, see `weight_unit`.
+
+        Returns
+        -------
+        FlyRidgeMultiOutputClassifier
+            The classifier itself.
+        """
+        return super().partial_fit(X, y, sample_weight)
+
+    def predict(self, X: Any) -> Array:
+        """Return the labels of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Zeros and ones after an indicator matrix, dense or sparse; otherwise the class of each output.
+        """
+        grid, scores, tuned = self._scored(X)
+        chosen = []
+        for own, place, threshold in zip(grid.classes, grid.slices, tuned["thresholds"], strict=True):
+            of_output = scores[:, place]
+            codes = of_output[:, 0] > threshold if len(own) == BINARY else of_output.argmax(axis=1)
+            chosen.append(np.array(own)[codes.astype(np.intp)])
+        return as_given(np.column_stack(chosen))
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return probabilities.
+
+        They are those of least log-loss. A label that is given for the sake of F1 may be less likely than not.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or list of ndarray of shape (n_samples, n_classes)
+            After an indicator matrix, that of each label; otherwise those of the classes of each output, in a list
+            where there are several.
+        """
+        grid, scores, tuned = self._scored(X)
+        found = [
+            probabilities(both_sides(scores[:, place]), temperature) if len(own) > 1 else np.ones((len(scores), 1))
+            for own, place, temperature in zip(grid.classes, grid.slices, tuned["temperatures"], strict=True)
+        ]
+        if grid.is_indicator:
+            return np.column_stack([own[:, 1] for own in found])
+        return found if len(found) > 1 else found[0]
+
+    def decision_function(self, X: Any) -> Any:
+        """Return scores.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or list of ndarray
+            After an indicator matrix, by how much the score of each label is above its threshold; otherwise the scores
+            of the classes of each output; for one output as for other classifiers.
+        """
+        grid, scores, tuned = self._scored(X)
+        if grid.is_indicator:
+            return scores - tuned["thresholds"]
+        found = [both_sides(scores[:, place]) for place in grid.slices]
+        if len(found) > 1:
+            return found
+        return found[0] if found[0].shape[1] != BINARY else found[0][:, 1] - found[0][:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of rows of which every output is right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : {array-like, sparse matrix} of shape (n_samples, n_outputs)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        predicted = self.predict(X)
+        is_right = (check_label_outputs(y, len(predicted)) == predicted.reshape(len(predicted), -1)).all(axis=1)
+        return float(accuracy_score(np.ones(len(is_right)), is_right, sample_weight=sample_weight))
+
+    def leave_one_out_decision(self, X: Any, y: Any) -> Array:
+        """Return the scores of learned rows, each as if it alone had not been learned; the encoding stays.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows that were learned.
+        y : {array-like, sparse matrix} of shape (n_samples, n_outputs)
+            The labels they were learned with.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_columns)
+            One column for each output of two classes, and for the others one for each class.
+        """
+        with self._leaving_out(X, y) as rows:
+            return rows.own()
+
+    @property
+    def classes_(self) -> Any:
+        """The classes of each output, in a list where there are several; of an indicator matrix, its columns."""
+        grid = self._handed_out("classes_").grid
+        if grid.is_indicator:
+            return np.arange(grid.n_outputs)
+        found = [np.array(own) for own in grid.classes]
+        return found if len(found) > 1 else found[0]
+
+    @property
+    def thresholds_(self) -> Array:
+        """The score above which a row has the second class of an output of two."""
+        return np.array(self._calibration_of(self._current_model("thresholds_"))["thresholds"])
+
+    @property
+    def temperatures_(self) -> Array:
+        """What scores of each output are divided by before probabilities are made of them."""
+        return np.array(self._calibration_of(self._current_model("temperatures_"))["temperatures"])
+
+    def __sklearn_tags__(self) -> Any:
+        """Rows have several labels."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _current_model(self, name: str) -> Model:
+        """Return what was learned, for an attribute."""
+        self._handed_out(name)
+        return self._learned()
+
+    def _scored(self, X: Any) -> tuple[LabelColumns, Array, dict[str, Any]]:
+        """Return the outputs, the scores of rows, and thresholds and temperatures."""
+        with self._scoring(X) as (rows, learned):
+            counts: Any = learned.counts
+            scores = output_scores(rows, learned.hasher, self._solution(counts).read_out(), self.n_jobs)
+            return counts.grid, scores, self._calibration_of(learned)
+
+    def _calibration_of(self, learned: Model) -> dict[str, Any]:
+        """Return thresholds and temperatures: given, or derived from the rows of the sketch."""
+        tuned = {**self._calibration(learned), **learned.tuned}
+        n_outputs, usual = learned.counts.grid.n_outputs, {"thresholds": USUAL, "temperatures": USUAL_TEMPERATURE}
+        return {name: tuned[name] or [value] * n_outputs for name, value in usual.items()}
+
+    def _calibration_key(self) -> Any:
+        """Return the parameters that the calibration depends on."""
+        return self.alpha
+
+    def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
+        """Return thresholds of largest F1 and temperatures of least log-loss, of rows that are left out one by one.
+
+        Parameters
+        ----------
+        learned : Model
+            What was learned from the rows.
+        sketch : Sketch
+            A sample of them.
+
+        Returns
+        -------
+        dict
+            One of each for each output.
+        """
+        counts: Any = learned.counts
+        n = max(LEAST_CALIBRATED, min(MOST_CALIBRATED, CALIBRATION_WORK // learned.hasher.n_components))
+        sample, copies = sketch.sample(counts.unit.per_row), counts.unit.rows(sketch.weights[:n])
+        if sample.labels is None or copies.sum() < FEW_ROWS:
+            return dict(self._usual_calibration)
+        grid, weights = counts.grid, sample.weights[:n]
+        truth = np.asarray(grid.whole(sample.labels[:n]), np.float64)
+        winners = learned.hasher.winners(sample.rows[:n], self.n_jobs)
+        n_rows, one = counts.unit.rows(counts.n_rows), np.minimum(1.0, copies)  # of several copies, one is left out
+        scores = self._solution(counts, needs_factor=True).leave_one_out(winners, truth, n_rows, one)
+        thresholds, temperatures = [], []
+        for place in grid.slices:
+            of_output, is_own = scores[:, place], truth[:, place]
+            is_label = grid.is_indicator
+            thresholds.append(best_threshold(of_output[:, 0], is_own[:, 0], weights) if is_label else USUAL)
+            codes = both_sides(is_own).argmax(axis=1)
+            temperatures.append(fitted_temperature(-both_sides(of_output), codes, weights))
+        return {"thresholds": thresholds, "temperatures": temperatures}
+
+    def _check_tuned(self, tuned: Any) -> None:
+        """Refuse anything but thresholds and temperatures."""
+        names = set(self._usual_calibration)
+        is_right = isinstance(tuned, dict) and set(tuned) <= {GIVEN, *names} and tuned.get(GIVEN, True) is True
+        for name in names & set(tuned if is_right else ()):
+            values = tuned[name]
+            is_list = isinstance(values, list) and all(type(value) is float and np.isfinite(value) for value in values)
+            is_right &= values is None or (is_list and (name == "thresholds" or all(value > 0 for value in values)))
+        if not is_right:
+            msg = "its thresholds and temperatures are not numbers"
+            raise ValueError(msg)
+
+    def _truth(self, learned: Model, rows: Features, y: Any) -> Array:
+        """Return zeros and ones for the labels of learned rows."""
+        labels = check_label_outputs(y, rows.shape[0])
+        return np.asarray(learned.counts.grid.whole(labels), np.float64)
+
+
+def both_sides(scores: Array) -> Array:
+    """Return scores of all classes of an output: a single column is that of the second of two."""
+    return np.column_stack([1.0 - scores, scores]) if scores.shape[1] == 1 else scores
