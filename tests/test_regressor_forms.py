@@ -18,7 +18,7 @@ from flybloom.export import predictor
 X, Y = make_friedman1(300, noise=0.5, random_state=0)
 GAPS = np.where(np.random.default_rng(0).random(X.shape) < 0.05, np.nan, X)
 TWO = np.column_stack([Y, 1e3 - 3 * Y])
-ENCODINGS = ["auto", "none", "standard", "bins+beside+relevance", "rotation+relevance", "fill+bins"]
+ENCODINGS = ["auto", "none", "standard", "bins+passthrough+relevance", "rotation+relevance", "fill+bins"]
 
 
 def small(**settings):

@@ -115,7 +115,7 @@ class FlyRidgeMultiOutputClassifier(ClassifierMixin, OutputsEstimator):  # type:
     True
     """
 
-    counts_type = PairsByLabel
+    _counts_type = PairsByLabel
     _calibrates = True
     _usual_calibration: ClassVar[dict[str, Any]] = {"thresholds": None, "temperatures": None}  # type: ignore[misc]
     _check_labels = staticmethod(check_label_outputs)
