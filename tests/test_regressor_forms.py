@@ -70,7 +70,7 @@ def test_pipelines_convert_as_a_whole():
 def test_a_frozen_file_that_cannot_be_is_refused(tmp_path):
     """A trend of other columns; weights that are missing."""
     frozen = small(encoding="standard").fit(X, Y).freeze()
-    hasher, facts, arrays = frozen.to_parts()
+    hasher, facts, arrays = frozen._to_parts()
     wrong = {**facts, "targets": {**facts["targets"], "trend": facts["targets"]["trend"][1:]}}
     for parts, message in (
         ((hasher, wrong, arrays), "trend"),
@@ -78,7 +78,7 @@ def test_a_frozen_file_that_cannot_be_is_refused(tmp_path):
         ((None, facts, arrays), "how it hashes"),
     ):
         with pytest.raises(ValueError, match=message):
-            FrozenRegressor().from_parts(*parts)
+            FrozenRegressor()._from_parts(*parts)
     small().fit(X, Y).save(tmp_path / "counts.fly")
     with pytest.raises(ModelFileError, match=r"freeze\(\)"):
         predictor.load(tmp_path / "counts.fly")
