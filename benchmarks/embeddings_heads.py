@@ -153,7 +153,7 @@ HEADS: dict[str, Callable[[], Any]] = {
     "hnswlib": Hnsw,
     "SGD, one epoch": OneEpoch,
     "LogisticRegression": lambda: Searched(LogisticRegression(max_iter=300)),
-    "LinearSVC": lambda: Searched(LinearSVC(random_state=0)),
+    "LinearSVC": lambda: Searched(LinearSVC(dual=False, random_state=0)),
     "RidgeClassifier": lambda: make_pipeline(StandardScaler(), RidgeClassifierCV(np.logspace(-1, 6, 15))),
     "RanPAC head": lambda: WideRidge("ranpac"),
     "Fly-CL head": lambda: WideRidge("fly"),
