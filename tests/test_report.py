@@ -215,7 +215,7 @@ def test_blocks_change_nothing(many, monkeypatch):
     model = FlyBloomClassifier(512, n_winners=8, encoding="none", random_state=0).fit(X, y)
     whole = facts(model, sparse.csr_matrix(X), y)
     monkeypatch.setattr("flybloom.report.answers.VALUES_AT_ONCE", 250 * 30)
-    monkeypatch.setattr("flybloom.report.class_filters.VALUES_AT_ONCE", 512 * 7)
+    monkeypatch.setattr("flybloom.report.readings.VALUES_AT_ONCE", 512 * 7)
     for rows in (X, sparse.csr_matrix(X), sparse.coo_matrix(X), X.tolist()):
         assert {**facts(model, rows, y), "timings": None} == {**whole, "timings": None}
 

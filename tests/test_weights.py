@@ -168,7 +168,7 @@ def test_other_readers_of_the_counts_agree(weighted, tmp_path):
     model.save(tmp_path / "model.fly")
     loaded = predictor.load(tmp_path / "model.fly")
     np.testing.assert_array_equal(loaded.decision_scores(X), -model.novelty(X))
-    from flybloom.report.class_filters import ClassFilters  # noqa: PLC0415
+    from flybloom.report.readings import ClassFilters  # noqa: PLC0415
 
     np.testing.assert_array_equal(
         ClassFilters(model).similarity(np.arange(10), "familiarity"), model.class_similarity(kind="familiarity")

@@ -1,8 +1,13 @@
-"""Whether somebody looks at what is going on."""
+"""What progress needs to know: whether anybody watches, and whether numba is compiling, which takes seconds once."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+COMPILING = "compiling kernels (once)"
 
 
 def is_notebook() -> bool:
@@ -17,3 +22,31 @@ def is_notebook() -> bool:
 def is_watched() -> bool:
     """Return whether standard error is a terminal, or is shown in a notebook."""
     return sys.stderr.isatty() or is_notebook()
+
+
+@contextmanager
+def telling_of_compilation(tell: Callable[[bool], None]) -> Iterator[None]:
+    """Call `tell` with True when a kernel begins to be compiled, with False when that has ended."""
+    from numba.core import event  # noqa: PLC0415 - heavy
+
+    depth = 0
+
+    class Listener(event.Listener):
+        """Counts how deep in compilations we are: kernels call others."""
+
+        def on_start(self, event: Any) -> None:  # noqa: ARG002
+            """One more has begun."""
+            nonlocal depth
+            depth += 1
+            if depth == 1:
+                tell(True)
+
+        def on_end(self, event: Any) -> None:  # noqa: ARG002
+            """One has ended."""
+            nonlocal depth
+            depth -= 1
+            if depth == 0:
+                tell(False)
+
+    with event.install_listener("numba:compile", Listener()):
+        yield

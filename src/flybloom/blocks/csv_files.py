@@ -16,13 +16,12 @@ import numpy as np
 from flybloom._internal.cells import MISSING, NUMBER, Mixed, kind_of
 from flybloom.blocks.arrow_labels import kind_of_text
 from flybloom.blocks.byte_stream import PACKED, ByteStream, Recoded, file_errors, open_file
-from flybloom.blocks.csv_format import LOOK_BYTES, CsvFormat, last_record_end, numbers_of_text, open_csv
+from flybloom.blocks.csv_format import LOOK_BYTES, UTF8, CsvFormat, last_record_end, numbers_of_text, open_csv
 from flybloom.blocks.labels import TEXT
 from flybloom.blocks.options import ReadOptions
 from flybloom.blocks.parts import PIECE_BYTES, FilePart, Part, shortened
 from flybloom.blocks.schema import PartFacts
 from flybloom.blocks.tables import TablePart, feature_columns, kinds_of
-from flybloom.blocks.text_encoding import UTF8
 from flybloom.exceptions import SourceError, require_extra
 
 CAN_BE_CUT = ("utf-8", "ascii", "cp1252", "iso8859-1", "iso8859-15")  # a byte of a quote or a line break is one

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from flybloom._internal.compiling import COMPILING, telling_of_compilation
+from flybloom._internal.watched import COMPILING, telling_of_compilation
 
 
 @contextmanager

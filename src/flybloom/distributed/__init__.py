@@ -25,7 +25,6 @@ from flybloom.core.learning import Learning  # noqa: E402
 from flybloom.core.model import Model as LearnedModel  # noqa: E402
 from flybloom.core.sketch import Sketch  # noqa: E402
 from flybloom.distributed import _worker  # noqa: E402
-from flybloom.distributed._blocks import tree_reduce  # noqa: E402
 from flybloom.distributed._inputs import (  # noqa: E402
     aligned,
     check_collection,
@@ -35,6 +34,7 @@ from flybloom.distributed._inputs import (  # noqa: E402
     sample_of,
     split_off,
 )
+from flybloom.distributed._scheduler import tree_reduce  # noqa: E402
 from flybloom.estimators.counting import CountingEstimator  # noqa: E402
 
 __all__ = ["fit", "novelty", "partial_fit", "predict", "predict_proba"]

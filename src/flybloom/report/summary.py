@@ -16,8 +16,7 @@ from flybloom._internal.validation import NamedRows, check_labels, taken
 from flybloom.core.counts.columns import codes_of, unite
 from flybloom.paper import theory
 from flybloom.report.answers import Answers, Confusion, answers, as_array
-from flybloom.report.class_filters import ClassFilters
-from flybloom.report.pair_weights import PairWeights
+from flybloom.report.readings import ClassFilters, PairWeights
 
 FORMAT = 3
 """Version of the dictionary's layout."""

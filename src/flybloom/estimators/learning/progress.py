@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from flybloom._internal.compiling import COMPILING, telling_of_compilation
-from flybloom._internal.watched import is_notebook, is_watched
+from flybloom._internal.watched import COMPILING, is_notebook, is_watched, telling_of_compilation
 from flybloom.exceptions import require_extra
 
 __all__ = ["progress"]
