@@ -135,7 +135,7 @@ def _created(temporary: Path, target: Path) -> BinaryIO:
 
 
 def _give(number: int, old: os.stat_result) -> None:
-    """Give an open file the mode and owner of another; a group that cannot be kept is left out of the mode."""
+    """Yield an open file the mode and owner of another; a group that cannot be kept is left out of the mode."""
     mode, new = stat.S_IMODE(old.st_mode) & 0o777, os.fstat(number)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
         try:

@@ -119,7 +119,7 @@ def is_number(value: Any) -> bool:
 
 
 def text_of(value: Any) -> str:
-    """Return a category as text; whole numbers have one spelling, whatever type they came in."""
+    """Return a category as text; integers have one spelling, whatever type they came in."""
     if isinstance(value, str):
         return value.strip()
     value = value.item() if isinstance(value, np.generic) else value
@@ -139,7 +139,7 @@ def _converted(value: Any, kind: str) -> float | None:
 
 
 def _fingerprint(text: str) -> float:
-    """Return a whole number of 52 bits that stands for a text, on every machine."""
+    """Return an integer of 52 bits that stands for a text, on every machine."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return float(int.from_bytes(digest, "little") >> (64 - FINGERPRINT_BITS))
 

@@ -30,7 +30,7 @@ def for_each_block(work: Callable[[slice], None], n_rows: int, n_columns: int, n
 
 @contextmanager
 def threads(n_threads: int) -> Iterator[Callable[..., list[Any]]]:
-    """Give a function that calls another with each of several tuples of arguments, on so many threads.
+    """Yield a function that calls another with each of several tuples of arguments, on so many threads.
 
     The thread that asks is one of them. joblib's own pool takes some 50 ms to start and stop, as long as many a call.
     """

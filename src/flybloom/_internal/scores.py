@@ -1,4 +1,4 @@
-"""How good predictions are: the share that is right, by rows and by classes, and how far to believe a confidence."""
+"""How good predictions are: the share that is right, by rows and by classes, and how much to believe a confidence."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(confidence: Array, is_right: Array, n_bins: int = N_BINS) -> Reliability:
-    """Return how often predictions of each confidence are right, and how far that is from what they say.
+    """Return how often predictions of each confidence are right, and how much that is from what they say.
 
     Examples
     --------

@@ -31,7 +31,7 @@ def check_targets(y: Any, n_rows: int | None = None) -> Array:
 
 
 def check_label_outputs(y: Any, n_rows: int | None = None) -> Array:
-    """Return labels of shape (n_rows, n_outputs): zeros and ones as uint8, other whole numbers as int64, or strings."""
+    """Return labels of shape (n_rows, n_outputs): zeros and ones as uint8, other integers as int64, or strings."""
     if y is None:
         msg = "A classifier requires y to be passed, but the target y is None. Pass a label for each row and output."
         raise ValueError(msg)

@@ -20,7 +20,7 @@ def uninterrupted(work: Callable[[], T]) -> T:
     """Return what `work` returns; an interrupt that comes meanwhile is raised when it has ended.
 
     Python runs the handlers of signals in the main thread only. So the main thread waits while another one works, and
-    goes on waiting whatever comes.
+    continues waiting whatever comes.
     """
     if current_thread() is not main_thread():
         return work()

@@ -25,7 +25,7 @@ MAX_EXACT = 2**53  # up to which floats hold every whole number
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Give an estimator back the attributes it had, if anything goes wrong inside."""
+    """Yield an estimator back the attributes it had, if anything goes wrong inside."""
     before = dict(vars(estimator))
     try:
         yield
@@ -157,7 +157,7 @@ def _columns_of_frame(X: Any, owner: str) -> list[FrameColumn]:
 
 
 def _require_kinds(found: tuple[str, ...] | None, known: KnownFeatures, owner: str) -> None:
-    """Refuse rows whose columns were read as something else than is known."""
+    """Raise an error for rows whose columns were read as something else than is known."""
     if found == known.kinds:
         return
     n = known.n_features
@@ -221,7 +221,7 @@ def _are_few_plain_rows(X: Any, known: KnownFeatures) -> bool:
 
 
 def check_labels(y: Any, n_rows: int | None = None) -> Array:
-    """Return `y` as a one-dimensional array of labels, one for each row; whole numbers stay exact."""
+    """Return `y` as a one-dimensional array of labels, one for each row; integers stay exact."""
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biuU":  # nothing can be wrong but the length
         labels = y
     elif _are_few_plain_labels(y):
@@ -237,7 +237,7 @@ def check_labels(y: Any, n_rows: int | None = None) -> Array:
 
 
 def _are_few_plain_labels(y: Any) -> bool:
-    """Return whether `y` is a short list of text, or of whole numbers that every type holds, which needs no look."""
+    """Return whether `y` is a short list of text, or of integers that every type holds, which needs no look."""
     if type(y) is not list or not 0 < len(y) <= MAX_PLAIN_LABELS:
         return False
     kinds = {*map(type, y)}
@@ -245,7 +245,7 @@ def _are_few_plain_labels(y: Any) -> bool:
 
 
 def _exact_integers(y: Any) -> Any:
-    """Return whole numbers that numpy or scikit-learn would turn into floats as integers; anything else as it is."""
+    """Return integers that numpy or scikit-learn would turn into floats as integers; anything else as it is."""
     if isinstance(y, list | tuple):
         return _exact_list(y)
     columns: Any = getattr(y, "dtypes", None) if getattr(y, "ndim", 1) == 2 else None  # noqa: PLR2004 - a frame
@@ -256,7 +256,7 @@ def _exact_integers(y: Any) -> Any:
 
 
 def _exact_list(y: Any) -> Any:
-    """Return a list of labels as an array where numpy would round whole numbers; those that must be are refused."""
+    """Return a list of labels as an array where numpy would round integers; those that must be are refused."""
     whole = [label for label in y if isinstance(label, int | np.integer)]
     if not whole or max(map(abs, map(int, whole))) <= MAX_EXACT:
         return y

@@ -13,7 +13,7 @@ ONLY_ZEROS = "sample_weight must not be zero for every row. Got only zeros inste
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> Weights:
-    """Return the weights as whole numbers, one for each row."""
+    """Return the weights as integers, one for each row."""
     if sample_weight is None:
         return np.ones(n_rows, np.int64)
     weights = _one_for_each(sample_weight, n_rows)
@@ -42,7 +42,7 @@ def check_weight_numbers(sample_weight: Any, n_rows: int) -> Array:
 
 
 def are_whole_weights(weights: Array) -> bool:
-    """Return whether weights are whole numbers in range."""
+    """Return whether weights are integers in range."""
     if weights.dtype.kind not in "buif" or not np.isfinite(weights).all():
         return False
     return bool(((weights >= 0) & (weights <= MAX_WEIGHT)).all() and (weights.astype(np.int64) == weights).all())
@@ -63,7 +63,7 @@ def _one_for_each(sample_weight: Any, n_rows: int) -> Array:
 
 
 def _first_bad_weight(weights: Array) -> Any:
-    """Return the first weight that is not a whole number in range."""
+    """Return the first weight that is not an integer in range."""
     for weight in weights.tolist():
         if not (isinstance(weight, int | float) and 0 <= weight <= MAX_WEIGHT and weight == int(weight)):
             return weight

@@ -76,7 +76,7 @@ def label_errors(model: Any, X: Any, y: Any) -> LabelErrors:
 
 
 def require_method(model: Any, method: str, what: str) -> None:
-    """Refuse a model that leaves no rows out."""
+    """Raise an error for a model that leaves no rows out."""
     if not hasattr(model, method):
         msg = (
             f"{what} needs a model that leaves rows out. Expected a FlyBloomClassifier or a FlyRidgeClassifier; for "

@@ -101,7 +101,7 @@ class NpyFile(FilePart):
 
     @contextmanager
     def _open(self) -> Iterator[tuple[IO[bytes], NpyHeader]]:
-        """Give the file, after its header; it is not mapped, because a file that shrinks would end the process."""
+        """Yield the file, after its header; it is not mapped, because a file that shrinks would end the process."""
         with array_errors(self.name, "an array of numbers, as numpy.save writes it"), self.path.open("rb") as file:
             header = npy_header(file)
             _require_plain(header, 2, self.name)
@@ -249,7 +249,7 @@ def _npy_rows(file: IO[bytes], header: NpyHeader, begin: int, end: int) -> Array
 
 
 def _require_plain(header: NpyHeader, n_dimensions: int, what: str) -> None:
-    """Refuse arrays of objects, and of another shape than is needed."""
+    """Raise an error for arrays of objects, and of another shape than is needed."""
     if header.dtype.hasobject:
         msg = f"{what} holds Python objects, which are never loaded. Save it as numbers or strings."
         raise SourceError(msg)
@@ -279,5 +279,5 @@ def _column_number(column: str, n_columns: int, name: str) -> int:
 
 
 def _whole_labels(labels: Array, kind: str, what: str) -> Array:
-    """Return labels that may share an array with float features as the whole numbers they are."""
+    """Return labels that may share an array with float features as the integers they are."""
     return exact_labels(exact_labels(labels, "int64", what) if labels.dtype.kind == "f" else labels, kind, what)

@@ -89,7 +89,7 @@ class IteratorSource(Part):
         return PartFacts(dtype, n_features, labels=labels)
 
     def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
-        """Yield the blocks as they come."""
+        """Yield the blocks as they are."""
         first, begun = self._first, self._begun if self._begun is not None else iter(self.blocks)
         self._first, self._begun = [], None
         at = 0
@@ -166,7 +166,7 @@ def checked_csr(X: Any, where: str, *, takes_all: bool = False) -> Any:
 
 
 def _require_within(indices: Any, size: int) -> None:
-    """Refuse indices outside of a size."""
+    """Raise an error for indices outside of a size."""
     if indices.size and not 0 <= indices.min() <= indices.max() < size:
         msg = f"an index is {int(indices.max() if indices.max() >= size else indices.min())}, the size is {size}"
         raise ValueError(msg)

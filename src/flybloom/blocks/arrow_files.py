@@ -95,7 +95,7 @@ class ArrowFile(TablePart, FilePart):
 
     @contextmanager
     def _open(self) -> Iterator[tuple[Iterator[Any], Any]]:
-        """Give the batches and the schema; the file is not mapped, because one that shrinks would end the process."""
+        """Yield the batches and the schema; the file is not mapped, because one that shrinks would end the process."""
         import pyarrow as pa  # noqa: PLC0415 - an extra
 
         with pa.OSFile(str(self.path)) as file, self._impossible_sizes():

@@ -114,13 +114,13 @@ def _parsed(column: Any, kind: str, options: ReadOptions, place: Place) -> Array
 
 
 def _fits(word: str, kind: str) -> bool:
-    """Return whether a whole number goes into a type."""
+    """Return whether an integer goes into a type."""
     limits = np.iinfo(kind)
     return bool(limits.min <= int(word) <= limits.max)
 
 
 def _refuse_other(column: Any, at: int, kind: str, options: ReadOptions, place: Place) -> None:
-    """Refuse a label that is not of the kind of those before it."""
+    """Raise an error for a label that is not of the kind of those before it."""
     found = shortened(repr(column[at].as_py()))
     msg = (
         f"{place.row(at)}: the target {options.target!r} began as {kind}, but then came {found}. "
@@ -131,7 +131,7 @@ def _refuse_other(column: Any, at: int, kind: str, options: ReadOptions, place: 
 
 
 def _refuse_missing(n_missing: int, what: str) -> None:
-    """Refuse rows without a label."""
+    """Raise an error for rows without a label."""
     if n_missing:
         msg = f"{what} has {n_missing} missing values. Expected one label per row. Drop these rows."
         raise SourceError(msg)

@@ -31,7 +31,7 @@ class ArrowStream(TablePart):
         return self._begun.schema
 
     def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:  # noqa: ARG002
-        """Yield batches as they come."""
+        """Yield batches as they are."""
         reader, self._begun = self._begun if self._begun is not None else self._reader(), None
         self._is_read = True
         yield from reader
@@ -47,7 +47,7 @@ class ArrowStream(TablePart):
 
 
 class DuckdbQuery(ArrowStream):
-    """A relation of DuckDB, which is computed anew for each reading.
+    """A relation of DuckDB, which is computed again for each reading.
 
     Its own ``__arrow_c_stream__`` computes all rows at once in some versions, and works only once in others.
     """

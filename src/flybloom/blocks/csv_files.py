@@ -37,7 +37,7 @@ class CsvPart(TablePart):
 
     @contextmanager
     def open(self, options: ReadOptions) -> Iterator[tuple[ByteStream, CsvFormat]]:
-        """Give the text, at the header, and how it is written."""
+        """Yield the text, at the header, and how it is written."""
         raise NotImplementedError
 
     def arrow_schema(self) -> Any:

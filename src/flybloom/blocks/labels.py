@@ -1,6 +1,6 @@
 """Kinds of labels: which one holds those of a whole source, and the way there that changes no label.
 
-A kind is the name of a NumPy type ("bool", "int64", "float64", ...), or one of those below. Whole numbers of 64 bits
+A kind is the name of a NumPy type ("bool", "int64", "float64", ...), or one of those below. Integers of 64 bits
 never pass through floats, which hold them exactly up to 2**53 only.
 """
 
@@ -181,7 +181,7 @@ def _is_missing(label: Any) -> bool:
 
 
 def _refuse_missing(labels: Array, what: str) -> None:
-    """Refuse rows without a label."""
+    """Raise an error for rows without a label."""
     n_missing = 0
     if labels.dtype.kind == "f":
         n_missing = int((~np.isfinite(labels)).sum())

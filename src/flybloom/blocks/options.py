@@ -86,7 +86,7 @@ def names_of(columns: Iterable[str] | None, parameter: str) -> tuple[str, ...] |
 
 
 def _require(is_fine: bool, parameter: str, expected: str, got: object) -> None:
-    """Refuse the value of a parameter."""
+    """Raise an error for the value of a parameter."""
     if not is_fine:
         msg = f"The {parameter!r} parameter of read_blocks must be {expected}. Got {got!r} instead."
         raise ValueError(msg)

@@ -117,14 +117,14 @@ def united_schema(
 
 
 def _require_index(name: str, lowest: int, first_index: int | None) -> None:
-    """Refuse an index before that of the first feature."""
+    """Raise an error for an index before that of the first feature."""
     if first_index is not None and lowest < first_index:
         msg = f"{name} has an index {lowest}. Expected {first_index} or above, as the first feature has. Repair it."
         raise SourceError(msg)
 
 
 def _require_kind(name: str, column: str, kind: str, first_name: str, first: str) -> None:
-    """Refuse a part in which a column is something else than in another one."""
+    """Raise an error for a part in which a column is something else than in another one."""
     if kind != first:
         msg = (
             f"{name}: the column {column!r} holds {PLURALS[kind]}, but {PLURALS[first]} in {first_name}. Say what "
@@ -134,7 +134,7 @@ def _require_kind(name: str, column: str, kind: str, first_name: str, first: str
 
 
 def _require_same(name: str, facts: PartFacts, first_name: str, first: PartFacts) -> None:
-    """Refuse a part whose columns are not those of the first one; their order does not matter."""
+    """Raise an error for a part whose columns are not those of the first one; their order does not matter."""
     if facts.names != first.names and (
         facts.names is None or first.names is None or sorted(facts.names) != sorted(first.names)
     ):

@@ -315,7 +315,7 @@ def _marked(X: Features, incomplete: Array | None) -> Array | None:
 
 
 def _refuse_infinite(X: Array, names: tuple[str, ...] | None, where: str) -> None:
-    """Refuse infinities, and name the first column that has any."""
+    """Raise an error for infinities, and name the first column that has any."""
     if X.dtype.kind != "f" or not np.isinf(X).any():
         return
     bad = np.isinf(X)

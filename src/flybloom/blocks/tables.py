@@ -284,7 +284,7 @@ def _plain(column: Any) -> Array:
 
 
 def _require_columns(wanted: list[str], columns: list[str], where: str, role: str) -> None:
-    """Refuse a table that lacks a column or has it twice."""
+    """Raise an error for a table that lacks a column or has it twice."""
     counts = Counter(columns)
     for name in wanted:
         if counts[name] != 1:
@@ -295,7 +295,7 @@ def _require_columns(wanted: list[str], columns: list[str], where: str, role: st
 
 
 def _refuse_twice(names: list[str], where: str) -> None:
-    """Refuse features that share a name."""
+    """Raise an error for features that share a name."""
     if len(set(names)) < len(names):
         name = next(name for name, n in Counter(names).items() if n > 1)
         msg = f"{where}: the column {name!r} is there twice. Expected a name for each. Rename one, or exclude the name."

@@ -1,7 +1,7 @@
-"""Models add up, and can be taken away from each other; rows can be forgotten.
+"""Addition, subtraction and forgetting.
 
-Whole models have all their rows at hand, so what comes out is derived from the rows that remain. Otherwise counts are
-added and subtracted, which takes the same hash.
+For whole models, whose rows are all in the sketch, results are derived from the remaining rows. Otherwise counts are
+added and subtracted, which needs the same hash.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ COMPLETE, COUNTS_ONLY = "complete", "counts only"
 
 
 class Forgotten:
-    """What is left of rows that were forgotten.
+    """What remains of forgotten rows.
 
     Attributes
     ----------
     extent : {"complete", "counts only"}
-        Whether nothing of the rows is left, because counts, sketch and encoder are those of the remaining rows; or the
-        counts alone are, while the encoder in use is not the one that would be derived without the rows.
+        "complete" if counts, sketch and encoder are those of the remaining rows; "counts only" if the encoder in use
+        differs from the one derived from the remaining rows.
     steps : tuple of str
-        What differs: steps of the encoder, or sizes.
+        The differences: steps of the encoder, or sizes.
     """
 
     def __init__(self, model: Model | None = None, *, is_known: bool = True) -> None:
@@ -41,12 +41,12 @@ class Forgotten:
 
     @property
     def extent(self) -> str:
-        """Whether nothing of the rows is left."""
+        """Whether forgetting was complete."""
         return COUNTS_ONLY if self.steps else COMPLETE
 
     @cached_property
     def steps(self) -> tuple[str, ...]:
-        """What still follows from the rows; derived when first asked for, which can take as long as a fit."""
+        """The differences; computed when first needed, which may take as long as a fit."""
         model = self._model
         if model is None or model.is_whole:
             return ()
@@ -60,7 +60,7 @@ class Forgotten:
 
 
 def merged(a: Model, b: Model, n_jobs: int | None) -> Model:
-    """Return a model of the rows of both; neither has pending rows."""
+    """Return the sum of two models without pending rows."""
     a.counts.unit.require_same(b.counts.unit, "merge")
     if a.is_whole and b.is_whole and not a.counts.needs_positions:
         assert a.origin is not None  # noqa: S101
@@ -93,7 +93,7 @@ def merged(a: Model, b: Model, n_jobs: int | None) -> Model:
 
 
 def subtracted(a: Model, b: Model, n_jobs: int | None) -> Model | None:
-    """Return a model of the rows of the first that are not among those of the second; None where no row is left."""
+    """Return the difference of two models; None if no rows remain."""
     a.counts.unit.require_same(b.counts.unit, "subtract")
     if b.is_whole and b.origin is not None and a.origin is not None and not a.counts.needs_positions:
         if a.is_whole:
@@ -115,7 +115,7 @@ def subtracted(a: Model, b: Model, n_jobs: int | None) -> Model | None:
 
 
 def without(model: Model, block: Block, n_jobs: int | None) -> Model | None:
-    """Return a model without rows, which has an origin and no pending rows; None where no row is left.
+    """Return a model without some rows; None if no rows remain.
 
     The hash of a whole model is derived again later.
     """
@@ -134,7 +134,7 @@ def without(model: Model, block: Block, n_jobs: int | None) -> Model | None:
 
 
 def different_steps(a: Hasher, b: Hasher) -> tuple[str, ...]:
-    """Return what differs between two hashes: steps of their encoders by name, or sizes."""
+    """Return the differences between two hashes: names of encoder steps, or sizes."""
     steps, others = a.encoder.steps, b.encoder.steps
     if [step.kind for step in steps] != [step.kind for step in others]:
         return tuple(sorted({step.kind for step in steps} ^ {step.kind for step in others}))
@@ -146,7 +146,7 @@ def different_steps(a: Hasher, b: Hasher) -> tuple[str, ...]:
 
 
 def _as_hashed_by(model: Model, whole: Model, action: str, n_jobs: int | None) -> Model:
-    """Return a whole model whose rows are hashed as another model does."""
+    """Return a whole model, hashed again like another model."""
     assert whole.origin is not None  # noqa: S101
     _require_alike(model, whole, action)
     if whole.hasher.fields == model.hasher.fields and whole.counts.grid == model.counts.grid:
@@ -159,12 +159,12 @@ def _as_hashed_by(model: Model, whole: Model, action: str, n_jobs: int | None) -
 
 
 def _require_alike(a: Model, b: Model, action: str) -> None:
-    """Refuse models that were asked for in different ways."""
+    """Raise an error for models with different settings."""
     require_no_differences(_asked_for(a, b), _asked_for(b, a), action)
 
 
 def _asked_for(model: Model, other: Model) -> dict[str, object]:
-    """Return what the hash of a model is derived with, as far as both know."""
+    """Return the settings from which the hash of a model is derived."""
     encoder, projection = model.hasher.encoder, model.hasher.projection
     fields: dict[str, object] = {
         "n_features_in_": encoder.n_features,
@@ -181,7 +181,7 @@ def _asked_for(model: Model, other: Model) -> dict[str, object]:
 
 
 def empty_from(model: Model, sketch: Sketch, recipe: Recipe) -> Model:
-    """Return a model of no rows whose hash is derived from a sketch of rows like those of another model."""
+    """Return an empty model whose hash is derived from a sketch."""
     recipe = replace(recipe, seed=model.hasher.projection.seed)
     origin = Origin(recipe, sketch, is_whole=False)
     hasher = hasher_for(model, origin)
@@ -189,7 +189,7 @@ def empty_from(model: Model, sketch: Sketch, recipe: Recipe) -> Model:
 
 
 def handed_over(origin: Origin | None) -> Origin | None:
-    """Return the origin of a model of no rows whose hash was derived from those of another one."""
+    """Return the origin of an empty model with the hash of another one."""
     if origin is None:
         return None
     return Origin(origin.recipe, origin.sketch.emptied(), is_whole=False, is_handed_over=True)

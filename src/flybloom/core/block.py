@@ -1,4 +1,4 @@
-"""Rows that were checked, with their labels and weights."""
+"""Validated rows with their labels and weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flybloom.core.counts.columns import unite
 
 
 class Block(NamedTuple):
-    """Rows that were checked, with their labels and weights."""
+    """Validated rows with their labels and weights."""
 
     rows: Features
     labels: Array | None
@@ -27,16 +27,16 @@ class Block(NamedTuple):
         return Block(self.rows[rows], None if self.labels is None else self.labels[rows], self.weights[rows])
 
     def weighted(self) -> Block:
-        """Return the rows whose weight is above zero: the others are not learned."""
+        """Return the rows with positive weight."""
         return self if (self.weights > 0).all() else self.only(self.weights > 0)
 
     def copied(self) -> Block:
-        """Return the block with rows of its own, which nobody else can change."""
+        """Return the block with copied rows."""
         return self._replace(rows=self.rows.copy())
 
 
 def joined(blocks: list[Block]) -> Block:
-    """Return several blocks as one, in their order."""
+    """Concatenate blocks."""
     if len(blocks) == 1:
         return blocks[0]
     weights = np.concatenate([block.weights for block in blocks])
@@ -45,7 +45,7 @@ def joined(blocks: list[Block]) -> Block:
 
 
 def joined_labels(parts: list[Array]) -> Array | None:
-    """Return labels one after the other, in a type that holds all of them exactly; None where there are none."""
+    """Concatenate labels in a type that holds all of them exactly; None if there are none."""
     if not parts:
         return None
     if parts[0].ndim > 1:  # targets
@@ -57,7 +57,7 @@ def joined_labels(parts: list[Array]) -> Array | None:
 
 
 def stacked(rows: list[Features]) -> Features:
-    """Return rows one below the other, sparse if any of them are."""
+    """Stack rows; sparse if any of them are."""
     if len(rows) == 1:
         return rows[0]
     if any(issparse(part) for part in rows):

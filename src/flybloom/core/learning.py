@@ -1,7 +1,7 @@
-"""The one way to learn: sketch -> derive the hash -> count -> add.
+"""Learning: sketch, derive the hash, count, add.
 
-`fit`, `train` and a cluster differ only in who hands over the blocks of rows, and where they are counted. Whatever goes
-wrong before the end, the model stays as it was.
+`fit`, `train` and Dask differ only in where blocks come from and where they are counted. If anything fails, the model
+is unchanged.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from flybloom.core.sketch import Sketch
 
 @dataclass
 class Learning:
-    """A model in the making, which nobody sees before it is finished.
+    """A model under construction, not visible before it is finished.
 
     Parameters
     ----------
     recipe : Recipe
-        What it is made of.
+        The recipe of the model.
     n_jobs : int or None
         Number of threads.
     learned : Model or None
-        What has been learned so far; None to begin from scratch.
+        The state so far; None to start from scratch.
     features : Encoder or None
-        What is known of the rows before there is anything learned.
+        The features, if known beforehand.
     first_unit : WeightUnit or None
-        What the weights of the first of them are counted in.
+        Weight unit of the first rows.
     calibrate : callable or None
-        Calibrates a model whose hash has just been fixed.
+        Calibrates a model when its hash is fixed.
     """
 
     recipe: Recipe
@@ -54,7 +54,7 @@ class Learning:
     _own: Counts | None = field(default=None, init=False)  # the counts that were made here: nobody else has them
 
     def check(self, X: Any, y: Any = None, sample_weight: Any = None) -> Block:
-        """Return a block that was checked; the first one tells which features there are."""
+        """Validate a block; the first one determines the features."""
         recipe, (_, rows) = self.recipe, self.check_features(X, min_rows=1)
         n_rows = rows.shape[0]
         labels = None if recipe.check_labels is None else recipe.check_labels(y, n_rows)
@@ -64,13 +64,13 @@ class Learning:
 
     @property
     def unit(self) -> WeightUnit:
-        """What weights are counted in."""
+        """The weight unit."""
         if self.learned is not None:
             return self.learned.counts.unit
         return unit_for(self.recipe.weight_unit) if self.first_unit is None else self.first_unit
 
     def check_features(self, X: Any, *, min_rows: int = 0) -> tuple[Encoder, Features]:
-        """Return the features, and rows that were checked; the first ones, even if they are none, tell the features."""
+        """Return the features and validated rows; the first rows determine the features."""
         owner, takes_sparse = self.recipe.owner, self.recipe.encoding.takes_sparse
         if self.learned is not None:
             known = self.learned.hasher.encoder
@@ -83,12 +83,12 @@ class Learning:
 
     @property
     def keeps_sketch(self) -> bool:
-        """Whether anything of the model is derived from a sketch of its rows."""
+        """Whether the model needs a sketch of its rows."""
         features = self.features if self.learned is None else self.learned.hasher.encoder
         return features is not None and self.recipe.keeps_sketch(features)
 
     def start(self, sketch: Sketch | None) -> Model:
-        """Derive the hash from a sketch of all rows, unless it is known; counts begin empty."""
+        """Derive the hash from a sketch of all rows unless it is known."""
         if self.learned is None:
             assert self.features is not None  # noqa: S101 - a block was checked before
             hasher = self.recipe.hasher(self.features, sketch, self.unit)
@@ -96,14 +96,14 @@ class Learning:
         return self.learned
 
     def attach(self, sketch: Sketch, *, is_finished: bool = True, announced: Array | None = None) -> None:
-        """Keep the sketch of the rows, and labels that were announced, if anything of the model is derived from it."""
+        """Attach the sketch and announced labels, if the model needs them."""
         assert self.learned is not None  # noqa: S101 - it was started before
         if self.keeps_sketch:
             origin = Origin(self.recipe, sketch, is_finished and sketch.is_all, announced=announced)
             self.learned = self.learned._replace(origin=origin)
 
     def learn_first(self, block: Block, *, is_all: bool, **known: Any) -> None:
-        """Learn the first rows: all there are to come, or the beginning of a stream."""
+        """Learn the first rows: all rows, or the beginning of a stream."""
         if not self.keeps_sketch:
             self.start(None)
             self.learn(block, **known)
@@ -117,7 +117,7 @@ class Learning:
             self._learn_until_full(None, block, known)
 
     def add(self, sketch: Sketch, announced: Array | None = None) -> bool:
-        """Learn the rows of a sketch that holds all of them, if they fit into that of a whole model."""
+        """Learn the rows of a complete sketch, if they fit into a whole model."""
         assert self.learned is not None  # noqa: S101 - it is whole
         origin = self.learned.origin
         assert origin is not None  # noqa: S101
@@ -143,7 +143,7 @@ class Learning:
             self.learn(block)
 
     def bring_up_to_date(self, *, derives: bool = True) -> None:
-        """Take pending rows into the sketch of a whole model; derive its hash from all rows, unless that can wait."""
+        """Add pending rows to the sketch of a whole model, and derive its hash again unless that can wait."""
         before = self.learned
         if before is None or before.origin is None or not before.is_stale:
             return
@@ -167,7 +167,7 @@ class Learning:
             self.learned = self.learned._replace(origin=origin)
 
     def _learn_until_full(self, before: Model | None, block: Block, known: dict[str, Any], n_met: int = 0) -> None:
-        """Fix the hash with the first rows of a block, as many as the sketch can hold, then count the others."""
+        """Fix the hash with the rows of a block that fit into the sketch, then count the others."""
         labels = np.arange(n_met, n_met + len(block.weights)) if self.recipe.has_positions else block.labels
         if before is None or before.origin is None:
             n_first = self.recipe.sketch_of(block.part(0, 0)).n_fitting(block.rows, labels, block.weights)
@@ -188,7 +188,7 @@ class Learning:
         self.learn(block.part(n_first, None), **known)
 
     def learn(self, block: Block, **known: Any) -> Model:
-        """Count a block and add it, beside what others see; in place where that is small and made here."""
+        """Count a block and add it to a private copy; in place for small blocks."""
         assert self.learned is not None  # noqa: S101 - it was started before
         counts, delta = self.learned.counts, self.learned.count_block(block.weighted(), self.n_jobs, **known)
         if counts is not self._own or not counts.change_in_place(delta, 1):
@@ -198,9 +198,9 @@ class Learning:
 
 
 def derived(model: Model, origin: Origin, n_jobs: int | None, n_met: int | None = None) -> Model:
-    """Return a whole model with the hash that is derived from the sketch of an origin, which holds all its rows.
+    """Return a whole model with the hash derived from the sketch of an origin.
 
-    They are counted again if that is another hash. Otherwise those that were pending are counted alone.
+    All rows are counted again if the hash changes, otherwise only pending ones.
     """
     sketch, before = origin.sketch, model.origin
     hasher = hasher_for(model, origin)
@@ -216,7 +216,7 @@ def derived(model: Model, origin: Origin, n_jobs: int | None, n_met: int | None 
 
 
 def hasher_for(model: Model, origin: Origin) -> Hasher:
-    """Return the hash that is derived from the sketch of an origin; connections that stay are not drawn again."""
+    """Return the hash derived from the sketch of an origin; unchanged connections are reused."""
     hasher = origin.recipe.hasher(model.hasher.encoder.plain(), origin.sketch, model.counts.unit)
     if hasher.projection == model.hasher.projection:
         hasher = replace(hasher, projection=model.hasher.projection)
@@ -224,9 +224,9 @@ def hasher_for(model: Model, origin: Origin) -> Hasher:
 
 
 def is_same_hash(model: Model, rows: Sketch, hasher: Hasher, wanted: Origin) -> bool:
-    """Return whether rows that a model counted would be counted alike among those of an origin, with its hash.
+    """Return whether the rows counted by a model would be hashed alike with another hash.
 
-    Whole numbers are summed as such, and sparse rows in an order of their own, so the type of rows matters.
+    Integers and sparse rows are summed differently, so the type of rows matters.
     """
     sketch = wanted.sketch
     is_alike = issparse(rows.rows) == issparse(sketch.rows) and _is_float(rows) == _is_float(sketch)
@@ -239,7 +239,7 @@ def is_same_hash(model: Model, rows: Sketch, hasher: Hasher, wanted: Origin) -> 
 def counted(
     origin: Origin, rows: Sketch, hasher: Hasher, unit: WeightUnit, n_jobs: int | None, n_met: int = 0
 ) -> Counts:
-    """Return counts of the rows of a sketch among those of an origin, with its hash, after so many rows were met."""
+    """Return counts of the rows of a sketch with a hash."""
     counts = origin.recipe.counts(hasher, origin.sketch, unit).at_end_of(n_met)
     block = Block(rows.rows, rows.labels, rows.weights)
     return counts.plus(Model(hasher, counts).count_block(block, n_jobs, **origin.known), owned=True)
@@ -251,5 +251,5 @@ def _is_float(sketch: Sketch) -> bool:
 
 
 def united(labels: Array | None, more: Array | None) -> Array | None:
-    """Return labels that were announced at different times."""
+    """Return the union of announced labels."""
     return labels if more is None else more if labels is None else np.concatenate([labels, more])

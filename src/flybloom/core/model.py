@@ -1,8 +1,7 @@
-"""All that a model has learned, as one value: how rows are hashed, what was counted, and the rows both follow from.
+"""The learned state as one value: hasher, counts, and the rows from which the hasher was derived.
 
-While a model is `whole`, every row that was learned is in its sketch, and all else is derived from that: whatever was
-learned, merged or forgotten on the way, it equals one that was fitted to the rows that remain. Once the rows no longer
-fit into a sketch, the hash is fixed, and counts alone change.
+While a model is whole, all its rows are in the sketch and everything else is derived from them, so it equals a fit of
+the remaining rows. Beyond that, the hash is fixed and only counts change.
 """
 
 from __future__ import annotations
@@ -22,27 +21,26 @@ GROWTH = 8  # and beyond it when an eighth more has come: deriving takes longer 
 
 
 class Origin(NamedTuple):
-    """The rows that a hash was derived from.
+    """The rows from which a hash was derived.
 
     Parameters
     ----------
     recipe : Recipe
         How it was derived.
     sketch : Sketch
-        The rows, or a sample of them. It is empty where the hash was handed over by another model.
+        The rows, or a sample of them; empty if the hash comes from another model.
     is_whole : bool
-        Whether every row that was learned is in the sketch, or pending.
+        Whether all learned rows are in the sketch or pending.
     pending : tuple of Block
-        Rows that were learned since, in their order. They are not in the sketch yet, and the last of them may not
-        have been counted yet.
+        Rows learned since, in order; not in the sketch yet, and possibly not counted yet.
     announced : ndarray or None
-        Labels that were announced before they had rows.
+        Labels announced without rows.
     n_changed : int
-        How many rows came into the sketch, or left it, since the hash was derived.
+        Number of rows added to or removed from the sketch since the hash was derived.
     n_pending : int
         Number of pending rows, weights included.
     is_handed_over : bool
-        Whether the hash was derived for another model, from rows that this one need not have; the sketch is empty.
+        Whether the hash comes from another model.
     """
 
     recipe: Recipe
@@ -55,7 +53,7 @@ class Origin(NamedTuple):
     is_handed_over: bool = False
 
     def with_pending(self, block: Block, *, is_known: bool = True) -> Origin:
-        """Return the origin with a block of rows that were learned.
+        """Return the origin with a pending block.
 
         Where counts do not know its labels, the hash and what is counted are to be derived again before it is counted.
         """
@@ -71,20 +69,20 @@ class Origin(NamedTuple):
 
     @property
     def is_due(self) -> bool:
-        """Whether so many rows came or left that the hash is to be derived again before the model scores rows."""
+        """Whether the hash must be derived again before prediction."""
         n_rows, n_changed = self.sketch.n_rows, self.n_pending + self.n_changed
         return n_rows + self.n_pending <= FEW_ROWS or n_changed * GROWTH >= n_rows
 
     @property
     def known(self) -> dict[str, Any]:
-        """What counts are told besides rows and labels."""
+        """Further arguments of counts."""
         return {} if self.announced is None else {"announced": self.announced}
 
     def uncounted(self, counts: Counts) -> list[Block]:
-        """Return the pending rows that are not among these counts yet.
+        """Return the pending rows that are not counted yet.
 
-        Counts know how many rows they hold, and pending rows are counted in their order, block by block. So an
-        interrupt between noting a block and counting it loses nothing and counts nothing twice.
+        Counts know their number of rows and pending rows are counted in order, so an interrupt loses nothing and counts
+        nothing twice.
         """
         n_left = self.sketch.n_rows + self.n_pending - counts.n_rows
         blocks: list[Block] = []
@@ -97,7 +95,7 @@ class Origin(NamedTuple):
 
 
 class Model(NamedTuple):
-    """All that was learned."""
+    """The learned state of an estimator."""
 
     hasher: Hasher
     counts: Counts
@@ -106,30 +104,30 @@ class Model(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether every row that was learned is at hand."""
+        """Whether all learned rows are in the sketch."""
         return self.origin is not None and self.origin.is_whole
 
     @property
     def is_stale(self) -> bool:
-        """Whether the hash was derived from other rows than there are now, or some are not counted yet."""
+        """Whether the hash or the counts are out of date."""
         origin = self.origin
         return origin is not None and origin.is_whole and bool(origin.pending or origin.n_changed)
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that were learned, weights included, whether they are counted already or not."""
+        """Number of learned rows, weights included, counted or pending."""
         if self.origin is None or not self.origin.pending:
             return self.counts.n_rows
         return self.origin.sketch.n_rows + self.origin.n_pending
 
     def fixed(self) -> Model:
-        """Return the model with its hash fixed: the rows it was derived from stay known, further ones are counted."""
+        """Return the model with a fixed hash: further rows are only counted."""
         if self.origin is None or not self.origin.is_whole:
             return self
         return self._replace(origin=self.origin._replace(is_whole=False))
 
     def count_block(self, block: Block, n_jobs: int | None, *, sign: int = 1, **known: Any) -> Any:
-        """Return what a block of rows changes; nothing changes yet."""
+        """Return the change of the counts by a block."""
         labels = self.counts.labels_of(block.labels, lambda some: self.hasher.encoder.columns_apart(block.rows[some]))
         counter = self.counts.counter(labels, block.weights, sign=sign, **known)
         counter.n_jobs = n_jobs

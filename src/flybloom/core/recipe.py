@@ -1,4 +1,4 @@
-"""What a model is made of, as the parameters of an estimator say."""
+"""The settings of a model, resolved from the parameters of an estimator."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ from flybloom.core.sketch import Sketch
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a model is made of, as its parameters say; knows no rows.
+    """The settings of a model, independent of rows.
 
     Parameters
     ----------
     owner : str
-        The estimator, for messages.
+        Name of the estimator, for messages.
     encoding : Encoding, Auto or Encoder
-        Which steps the encoder has.
+        The requested encoding.
     sizes : Sizes
-        How many components, connections and winners.
+        Numbers of components, connections and winners.
     signed : bool
         Whether connections have signs.
     seed : int
         Seed of the connections.
     new_counts : callable or None
-        Makes counts of no rows, for so many components and winners.
+        Creates empty counts for numbers of components and winners.
     check_labels : callable or None
-        Checks the labels of so many rows, where there are labels.
+        Validates labels, if any.
     weight_unit : float, "auto" or None
-        The weight that counts as one row; None where all weights are whole numbers.
+        The weight that counts as one row; None if all weights are integers.
     has_positions : bool
-        Whether the positions of rows stand for labels.
+        Whether positions of rows are used instead of labels.
     calibrates : bool
-        Whether a threshold or a temperature is calibrated with a sketch of the rows.
+        Whether a threshold or temperature is calibrated with the sketch.
     counts_fit_labels : bool
-        Whether counts, too, are made for labels like those of a sketch.
+        Whether counts depend on the labels of the sketch.
     """
 
     owner: str
@@ -67,16 +67,16 @@ class Recipe:
     counts_fit_labels: bool = False
 
     def hasher(self, features: Encoder, sketch: Sketch | None, unit: WeightUnit = WHOLE_ROWS) -> Hasher:
-        """Return how rows are hashed: the encoder is fitted to the sketch, None where no step is fitted to rows.
+        """Return the hasher with an encoder fitted to the sketch, if it needs rows.
 
         Parameters
         ----------
         features : Encoder
-            The features, without steps but perhaps those of a table.
+            The features, possibly with table steps.
         sketch : Sketch or None
             Of the rows.
         unit : WeightUnit
-            What the weights of the sketch are counted in.
+            Weight unit of the sketch.
         """
         sample = None if sketch is None else sketch.sample(unit.per_row)
         encoder = fitted_encoder(self.encoding, features, sample)
@@ -93,25 +93,25 @@ class Recipe:
         return Hasher.of(encoder, self.seed, sizes, signed=self.signed)
 
     def sketch_of(self, block: Block, begin: int = 0) -> Sketch:
-        """Return the sketch of a block that was checked, before which so many rows came."""
+        """Return the sketch of a validated block that begins at a given row."""
         labels = block.labels
         if self.has_positions and labels is None:
             labels = np.arange(begin, begin + block.rows.shape[0])
         return Sketch.of(block.rows, labels, block.weights, by_class=not self.has_positions)
 
     def check_sizes(self, features: Encoder) -> None:
-        """Refuse sizes that do not fit the features, as far as that is known before any row is read."""
+        """Raise an error for sizes that do not fit the features."""
         if features.kinds is None and isinstance(self.encoding, Encoding):
             self.sizes.for_features(features.n_features, self.encoding.n_columns(features.n_features))
 
     def needs_rows(self, *, is_table: bool = False) -> bool:
-        """Return whether the hash, or what counts are of, follows from a sketch of rows, as that of a table does."""
+        """Return whether hash or counts depend on a sketch of rows."""
         if is_table and not isinstance(self.encoding, Encoder):
             return True
         return self.encoding.needs_rows or self.sizes.needs_n_rows or self.counts_fit_labels
 
     def counts(self, hasher: Hasher, sketch: Sketch | None, unit: WeightUnit) -> Counts:
-        """Return counts of no rows, for rows like those of a sketch."""
+        """Return empty counts for rows like those of a sketch."""
         assert self.new_counts is not None  # noqa: S101 - a hash alone counts nothing
         counts = self.new_counts(hasher.n_components, hasher.n_winners)
         counts = counts if counts.unit == unit else counts.in_unit(unit)
@@ -122,5 +122,5 @@ class Recipe:
         return counts.fixed_to(sketch.labels, sketch.weights, encode)
 
     def keeps_sketch(self, features: Encoder) -> bool:
-        """Return whether anything of a model of such rows is derived from a sketch of them."""
+        """Return whether a model of such rows needs a sketch."""
         return self.calibrates or self.needs_rows(is_table=features.kinds is not None)

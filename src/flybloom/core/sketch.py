@@ -1,10 +1,10 @@
-"""A bounded sample of the rows that a model has seen, the same for any order, blocks, threads and machines.
+"""A bounded sample of rows that does not depend on order, blocks, threads or machine.
 
 A sketch keeps the distinct (row, label) pairs with the smallest hashes of their content, each with its multiplicity.
-What is kept of all rows was kept of each part of them, so the sketches of parts add up to that of the whole. While
-nothing had to be dropped (`is_all`), a sketch is the data itself, and rows can be taken out of it exactly.
+Sketches of parts can be merged to that of the whole. While nothing was dropped (`is_all`), a sketch is the data itself,
+and rows can be removed exactly.
 
-Encodings are chosen and fitted from it, and scores are calibrated with it; see docs/design.md for how K was chosen.
+Encodings are fitted to it, and scores are calibrated with it; see docs/benchmarks/encodings.md for the choice of K.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ EVERYTHING = np.uint64(2**64 - 1)
 
 
 class Sample(NamedTuple):
-    """Rows that stand for all of them: what an encoding is chosen and fitted from."""
+    """Rows with weights, to which encodings are fitted."""
 
     rows: Features
     labels: Array | None
@@ -53,9 +53,9 @@ class Sample(NamedTuple):
         return Sample(self.rows[:n], labels, self.weights[:n], self.n_measured * share)
 
     def class_codes(self) -> tuple[int, Array]:
-        """Return the number of classes, and which of them each row is, in the order of the labels.
+        """Return the number of classes and the class index of each row.
 
-        Where rows have targets instead, ranges of the first output are the classes.
+        For targets, quantile ranges of the first output are the classes.
         """
         assert self.labels is not None  # noqa: S101 - asked where there are labels
         if self.labels.ndim > 1:
@@ -64,7 +64,7 @@ class Sample(NamedTuple):
         return classes.size, codes.ravel()
 
     def by_output(self) -> list[Sample]:
-        """Return one sample for each of the first outputs, where rows have targets; otherwise the sample itself."""
+        """Return one sample for each of the first outputs of targets; otherwise the sample itself."""
         if self.labels is None or self.labels.ndim == 1:
             return [self]
         return [self._replace(labels=self.labels[:, k : k + 1]) for k in range(min(MAX_OUTPUTS, self.labels.shape[1]))]
@@ -82,16 +82,16 @@ class _Part(NamedTuple):
 class Sketch:
     """At most K distinct rows with labels and multiplicities, and the number of rows of each class.
 
-    Sketches are values: nothing changes one. Rows that were added one after the other are sorted in when first read.
+    Sketches are immutable. Added rows are sorted in lazily.
 
     Parameters
     ----------
     parts : list of _Part
-        The rows, in parts that may have rows in common.
+        The rows, in possibly overlapping parts.
     bound : numpy.uint64
-        Every row that was seen and whose hash is at most this is kept.
+        Largest hash of kept rows: every seen row up to it is kept.
     classes : ndarray or None
-        The labels that were seen, sorted; None without labels.
+        The labels, sorted; None without labels.
     totals : ndarray of int64
         The number of rows of each class, multiplicities included; one number without labels.
     """
@@ -101,7 +101,7 @@ class Sketch:
 
     @staticmethod
     def of(rows: Features, labels: Array | None, weights: Weights, *, by_class: bool = True) -> Sketch:
-        """Return the sketch of some rows, checked; labels that are no classes, such as positions, are only kept."""
+        """Return the sketch of validated rows."""
         counts = np.flatnonzero(weights > 0)
         classes, totals = None, np.array([weights.sum()], np.int64)
         if labels is not None and by_class and labels.ndim == 1:
@@ -127,7 +127,7 @@ class Sketch:
         return _bounded([*self._parts, *other._parts], bound, classes, totals)
 
     def __sub__(self, other: Sketch) -> Sketch:
-        """Return the sketch without rows; NeverLearnedError where they cannot all have been seen."""
+        """Remove rows; NeverLearnedError if they cannot all have been seen."""
         mine, theirs = self._part, other._part
         at, is_known = _found(mine.hashes, theirs.hashes)
         weights = mine.weights.copy()
@@ -144,9 +144,9 @@ class Sketch:
         return Sketch([left._replace(rows=_compact(left.rows))], self._bound, classes, totals)
 
     def without(self, other: Sketch) -> Sketch:
-        """Return the sketch without those rows of another one that it holds, for rows that it need not have seen.
+        """Remove the rows of another sketch as far as they are kept.
 
-        Rows beyond the bound may have been seen or not; they count as seen as long as there are any left.
+        Rows beyond the bound are assumed to have been seen.
         """
         mine, theirs = self._part, other._part
         if not mine.hashes.size:
@@ -170,7 +170,7 @@ class Sketch:
         return Sketch([left], self._bound, self.classes[totals > 0], totals[totals > 0])
 
     def n_fitting(self, rows: Features, labels: Array | None, weights: Weights) -> int:
-        """Return how many of some rows, from the first on, could be added without any being dropped."""
+        """Return the number of leading rows that can be added without dropping any."""
         hashes = content_hashes(rows, labels)
         _, first = np.unique(hashes, return_index=True)
         is_new = np.zeros(hashes.size, bool)
@@ -194,12 +194,12 @@ class Sketch:
 
     @property
     def is_all(self) -> bool:
-        """Whether every row that was seen is kept, because there were no more than may be."""
+        """Whether all seen rows are kept."""
         return bool(self._bound == EVERYTHING)
 
     @property
     def n_rows(self) -> int:
-        """Number of rows that were seen, multiplicities included."""
+        """Number of seen rows, multiplicities included."""
         return int(self.totals.sum())
 
     @property
@@ -209,12 +209,12 @@ class Sketch:
 
     @property
     def compact_rows(self) -> Features:
-        """The same in the smallest type that holds them, whatever types they came in."""
+        """The distinct rows in the smallest type that holds them."""
         return _compact(self._part.rows)
 
     @property
     def bound(self) -> np.uint64:
-        """Every row that was seen and whose hash is at most this is kept."""
+        """Largest hash of kept rows: every seen row up to it is kept."""
         return self._bound
 
     @property
@@ -233,7 +233,7 @@ class Sketch:
         return len(self._part.hashes)
 
     def sample(self, per_row: int = 1) -> Sample:
-        """Return the rows with weights that add up to all rows of each class, where so many units are one row.
+        """Return the rows with weights that add up to the number of rows of each class.
 
         Where rows were dropped, weights are rounded to a few bits, so that a row that was may come or go without a
         trace in what is fitted to the others.
@@ -262,7 +262,7 @@ class Sketch:
 
 
 def _ranges(targets: Array) -> tuple[int, Array]:
-    """Return the number of ranges of the targets that hold about as many rows each, and which of them each is in."""
+    """Return the number of quantile ranges of the targets, and the range of each row."""
     _, at, counts = np.unique(targets, return_inverse=True, return_counts=True)
     if counts.size <= TARGET_RANGES:  # such as labels
         return counts.size, at.ravel()
@@ -272,7 +272,7 @@ def _ranges(targets: Array) -> tuple[int, Array]:
 
 
 def stored_sketch(kept: Sketch, bound: np.uint64, classes: Array | None, totals: Weights) -> Sketch | None:
-    """Return a sketch of which a file holds the rows, or None where it cannot be one."""
+    """Return the sketch in a file, or None if it is invalid."""
     if classes is not None and (totals.shape != classes.shape or unite(classes, kept.classes).size != classes.size):  # type: ignore[arg-type]
         return None
     own = np.zeros(totals.size, np.int64)
@@ -286,7 +286,7 @@ def stored_sketch(kept: Sketch, bound: np.uint64, classes: Array | None, totals:
 
 
 def content_hashes(rows: Features, labels: Array | None) -> Array:
-    """Return a 64-bit hash of each row and its label, by value: the type that values come in does not matter."""
+    """Return a 64-bit hash of each row and label by value, independent of type."""
     out = np.empty(rows.shape[0], np.uint64)
     places = _places(rows.shape[1])
     if issparse(rows):
@@ -315,7 +315,7 @@ def _numbers(labels: Array) -> Array:
 
 
 def _label_hash(label: Any) -> int:
-    """Return 64 bits for a label; 1, 1.0 and True are the same, as they are for counts."""
+    """Return 64 bits for a label; 1, 1.0 and True are equal."""
     if isinstance(label, int | float) and float(label) == label:
         label = float(label) + 0.0  # no negative zero
     return int.from_bytes(hashlib.blake2b(repr(label).encode(), digest_size=8).digest(), "little")
@@ -330,21 +330,21 @@ def _places(n_columns: int) -> Array:
 
 
 def _mixed(bits: Array) -> Array:
-    """Return hashes in which every bit depends on every bit (splitmix64)."""
+    """Mix hashes with splitmix64."""
     bits = (bits ^ (bits >> np.uint64(30))) * FIRST
     bits = (bits ^ (bits >> np.uint64(27))) * SECOND
     return np.asarray(bits ^ (bits >> np.uint64(31)))
 
 
 def _found(hashes: Array, wanted: Array) -> tuple[Array, Array]:
-    """Return for each wanted hash a place among sorted hashes, and whether it is there."""
+    """Look up hashes among sorted ones; return positions and a mask."""
     at = np.searchsorted(hashes, wanted)
     at[at == hashes.size] = 0
     return at, hashes[at] == wanted if hashes.size else np.zeros(at.size, bool)
 
 
 def _bounded(parts: list[_Part], bound: np.uint64, classes: Array | None, totals: Weights) -> Sketch:
-    """Return a sketch that keeps no more than it may."""
+    """Return a sketch within its bounds."""
     parts = [part for part in parts if part.hashes.size] or parts[:1]
     n = sum(part.hashes.size for part in parts)
     n_bytes = sum(_row_bytes(part.rows).sum() for part in parts)
@@ -358,7 +358,7 @@ def _bounded(parts: list[_Part], bound: np.uint64, classes: Array | None, totals
 def _kept(
     hashes: Array, n_bytes: Array, labels: Array | None, bound: np.uint64, classes: Array | None
 ) -> tuple[Array, np.uint64]:
-    """Return which of distinct rows, by ascending hash, are kept, and the hash up to which all are."""
+    """Return which distinct rows are kept, and the bound."""
     n_kept = min(MAX_ROWS, max(1, int((np.cumsum(n_bytes) <= MAX_BYTES).sum())))
     if hashes.size > n_kept:
         bound = min(bound, hashes[n_kept - 1])
@@ -374,7 +374,7 @@ def _kept(
 
 
 def _united(parts: list[_Part]) -> _Part:
-    """Return parts as one, by ascending hash, equal rows together."""
+    """Merge parts by ascending hash, with equal rows combined."""
     if not parts:
         return _Part(np.empty(0, np.uint64), np.empty((0, 0)), None, np.empty(0, np.int64))
     hashes = np.concatenate([part.hashes for part in parts])
@@ -393,7 +393,7 @@ def _taken(part: _Part, at: Array) -> _Part:
 
 
 def _rank_in_class(labels: Array) -> Array:
-    """Return how many rows of the same class come before each row."""
+    """Return the rank of each row within its class."""
     order = np.argsort(labels, kind="stable")
     _, starts, counts = np.unique(labels[order], return_index=True, return_counts=True)
     ranks = np.empty(labels.size, np.intp)
@@ -409,7 +409,7 @@ def _row_bytes(rows: Features) -> Array:
 
 
 def _compact(rows: Features) -> Features:
-    """Return rows in the smallest type that holds them; how they are hashed does not depend on it."""
+    """Return rows in the smallest type that holds them."""
     if issparse(rows):
         return rows.astype(np.float64)
     for dtype in (np.uint8, np.int16):
@@ -429,7 +429,7 @@ def _compact(rows: Features) -> Features:
 
 
 def _combined(a: Sketch, b: Sketch, sign: int) -> tuple[Array | None, Weights]:
-    """Return classes and totals of the first plus or minus those of the second."""
+    """Add or subtract classes and totals."""
     if a.classes is None or b.classes is None:
         return None, a.totals + sign * b.totals
     classes = unite(a.classes, b.classes)

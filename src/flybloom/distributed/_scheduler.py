@@ -1,6 +1,6 @@
 """Tree reduction over the blocks of Dask collections.
 
-A group is one task that loads its blocks one after the other, so a worker holds one block and one sum per thread.
+A group is one task that loads its blocks in sequence, so a worker holds one block and one sum per thread.
 Blocks whose graphs depend on each other (persisted ones, or ones that share a computation) are groups of their own.
 """
 

@@ -148,7 +148,7 @@ def _warm_up(hasher: Hasher, rows: Features) -> None:
 
 
 def _for_each(job: Job, blocks: Blocks, use: Callable[[int, Block], None]) -> None:
-    """Load blocks one after the other and pass nonempty ones to `use`; errors name the block."""
+    """Load blocks in sequence and pass nonempty ones to `use`; errors name the block."""
     for number, load in blocks:
         where = f"Block {number} (of 0 to {job.n_blocks - 1})"
         try:

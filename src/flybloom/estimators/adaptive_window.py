@@ -133,7 +133,7 @@ class AdaptiveWindow(StreamFollower):
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn a block of rows, one after the other.
+        """Learn a block of rows, in sequence.
 
         Parameters
         ----------
@@ -360,7 +360,7 @@ class AdaptiveWindow(StreamFollower):
         return _State(model, rivals)
 
     def _follow(self, X: Any, y: Any, sample_weight: Any) -> Array:
-        """Predict and learn rows one after the other, atomically, and return the predictions."""
+        """Predict and learn rows in sequence, atomically, and return the predictions."""
         model, rivals, _ = self._state
         assert rivals is not None  # noqa: S101 - asked when the hash is fixed
         with reading_learned(model) as learned:

@@ -54,7 +54,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
     """Fly Bloom Filter classifier, which counts the winners of a hash for each class.
 
     Each row is hashed (see `FlyHash`), and for each class it counts how often each component won. The novelty of a new
-    row to a class is high if its winners have rarely won there; the predicted class is the least novel one. With
+    row to a class is high if its winners have rarely won there; the predicted class is the smallest novel one. With
     ``decay=1`` this is FBFC of the paper [1]_, a Bloom filter for each class; below, FBFC*.
 
     Counts are the only learned state, so any order of rows, blocks and threads gives the same model, bit for bit.
@@ -95,7 +95,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
     readout : {"auto", "filter", "bayes"}, default="auto"
         How predictions follow from the counts. It may be changed after fit.
 
-        - If "filter", by the paper's filters: the least novel class.
+        - If "filter", by the paper's filters: the smallest novel class.
         - If "bayes", by complement naive Bayes, which is better if most components have won in most classes, as with
           text.
         - If "auto", "bayes" for sparse rows with more than 1024 features and ``encoding="auto"``, otherwise "filter";

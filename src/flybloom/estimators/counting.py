@@ -247,7 +247,7 @@ class CountingEstimator(FlyEstimator):
 
         Parameters
         ----------
-        anew : bool, default=False
+        again : bool, default=False
             Whether to start from scratch, with the requirements of `fit`.
         """
         self._check_parameters()
@@ -622,8 +622,8 @@ class CountingEstimator(FlyEstimator):
         y : array-like of shape (n_samples,) or None
             Their labels, if any.
         sample_weight : array-like of shape (n_samples,), default=None
-            Whole numbers.
-        anew : bool, default=False
+            Integers.
+        again : bool, default=False
             Whether to start from scratch, with the requirements of `fit`.
         known : dict, default={}
             Further arguments, such as the classes to expect.

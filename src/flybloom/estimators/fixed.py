@@ -31,7 +31,7 @@ class FixedEstimator(FlyEstimator):
 
     @contextmanager
     def _scoring(self, X: Any) -> Iterator[tuple[Features, None]]:
-        """Give rows that are to be scored, checked."""
+        """Yield rows that are to be scored, checked."""
         hasher = self._require_hasher()
         self._check_parameters()
         yield check_rows(X, type(self).__name__, hasher.encoder), None

@@ -508,7 +508,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
 
     @staticmethod
     def _check_labels(y: Any, n_rows: int | None = None) -> Any:  # noqa: ARG004
-        """Return the positions of rows in place of labels, if given."""
+        """Return the positions of rows instead of labels, if given."""
         return None if y is None else np.asarray(y)
 
     def _validate_params(self) -> None:

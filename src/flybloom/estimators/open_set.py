@@ -228,7 +228,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         model_file.save(self, path)
 
     def predict(self, X: Any) -> Array:
-        """Predict the least novel class of each row, or `unknown_` if it is rejected.
+        """Predict the smallest novel class of each row, or `unknown_` if it is rejected.
 
         Parameters
         ----------

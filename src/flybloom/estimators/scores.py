@@ -57,7 +57,7 @@ class LinearScores:
         raise NotImplementedError
 
     def predict(self, X: Any) -> Array:
-        """Predict the class with the largest score; with filters, the least novel class.
+        """Predict the class with the largest score; with filters, the smallest novel class.
 
         Ties are broken by a hash of the seed and the winners: pseudo-randomly, but always in the same way for the same
         row.

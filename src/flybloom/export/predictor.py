@@ -1,6 +1,6 @@
 """Predict with numpy and safetensors alone: no numba, no scipy, no scikit-learn, nothing to compile.
 
-For small machines, functions that start anew for each request, and rows that come a few at a time::
+For small machines, functions that start again for each request, and rows that come a few at a time::
 
     pip install --no-deps flybloom && pip install numpy safetensors
 
@@ -276,7 +276,7 @@ def load(path: str | os.PathLike[str], *, max_memory: int | None = None) -> Any:
 def _counted(
     path: str | os.PathLike[str], hasher: Hasher, description: dict[str, Any], arrays: dict[str, Array]
 ) -> Predictor:
-    """Return what reads the counts of a first-order model; ValueError where there can be none."""
+    """Return what reads the counts of a first-order model; ValueError if it is invalid."""
     stored = description.get("parameters")
     parameters: dict[str, Any] = stored if isinstance(stored, dict) else {}
     decay: Any = parameters.get("decay")

@@ -53,7 +53,7 @@ def fly(X: Array, y: Array, splits: Splits, spaces: list[dict[str, Any]], seed: 
 
 
 def as_float32(X: Array) -> Array:
-    """Return floats in the type that they are hashed in; whole numbers stay what they are."""
+    """Return floats in the type that they are hashed in; integers stay what they are."""
     return X.astype(np.float32) if X.dtype.kind == "f" else X
 
 

@@ -83,7 +83,7 @@ def _in_words(varied: str, curves: list[dict[str, Any]]) -> str:
 
 
 def _range(values: list[float]) -> str:
-    """Return the least and the most, once if they look the same."""
+    """Return the smallest and the most, once if they look the same."""
     low, high = f"{min(values):.2f}", f"{max(values):.2f}"
     return low if low == high else f"{low}-{high}"
 

@@ -38,7 +38,7 @@ def run_experiment(
         Its table of a profile.
     folder : Path
         Where to: ``units/`` with a file for each piece of work, ``raw.json`` with all of them, ``result.json`` with
-        what follows, and a PNG for each figure. A run that was stopped goes on where it was.
+        what follows, and a PNG for each figure. A run that was stopped continues where it was.
     data : str or None, default=None
         Folder of data sets; see ``flybloom.paper.datasets``.
     jobs : int, default=1

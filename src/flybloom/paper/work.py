@@ -65,7 +65,7 @@ def run_units(
     jobs : int, default=1
         Number of processes.
     on_progress : callable, default=None
-        Called with the key of each unit that is done, how many are done, and how many there are.
+        Called with the key of each unit that is done, how many are done, and their number.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def processor_seconds(folder: Path) -> float:
 
 
 def _computed(units: list[Unit], folder: Path, jobs: int) -> Iterable[tuple[str, Result]]:
-    """Yield the results of units as they come."""
+    """Yield the results of units as they are."""
     if jobs == 1:
         yield from (_run(unit, folder) for unit in units)
     elif units:

@@ -10,7 +10,7 @@ from flybloom.plots._axes import grid_of_axes, plain
 
 
 class CountsDisplay:
-    """Counts of models as heat maps, one below the other with the same colours.
+    """Counts of models as heat maps, stacked with the same colours.
 
     It is recommended to use `from_estimators` to create one.
 

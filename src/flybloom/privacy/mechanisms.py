@@ -199,14 +199,14 @@ def seeded_gaussian(generator: np.random.Generator, scale: float, n: int) -> Arr
 
 
 def laplace_scale(epsilon: float, l1: int) -> float:
-    """Return the least scale of Laplace noise that gives an epsilon."""
+    """Return the smallest scale of Laplace noise that gives an epsilon."""
     dp = _opendp()
     return _least(lambda scale: dp.m.make_laplace(_domain(dp), dp.l1_distance(T="i64"), scale=scale), l1, epsilon)
 
 
 @lru_cache(maxsize=64)
 def gaussian_scale(epsilon: float, delta: float, l2: float) -> float:
-    """Return the least scale of Gaussian noise that gives an epsilon and a delta."""
+    """Return the smallest scale of Gaussian noise that gives an epsilon and a delta."""
     dp = _opendp()
 
     def make(scale: float) -> Any:

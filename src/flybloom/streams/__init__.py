@@ -1,4 +1,4 @@
-"""Rows that come one after the other: test-then-train, and models as classifiers and regressors of river."""
+"""Rows that come in sequence: test-then-train, and models as classifiers and regressors of river."""
 
 from flybloom.streams.evaluate import StreamScores, kappa, test_then_train
 

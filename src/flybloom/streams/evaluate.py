@@ -93,7 +93,7 @@ def test_then_train(
     block_rows : int or None, default=None
         Longer blocks are cut into pieces of so many rows. Labels of a block are known only after all of it was
         predicted; with 1, after every row. A model with `predict_then_learn`, such as `AdaptiveWindow`, is given many
-        rows at a time then, and predicts and learns them one after the other by itself: the same, and faster.
+        rows at a time then, and predicts and learns them in sequence by itself: the same, and faster.
     window : int, default=1000
         Rows of the rolling accuracies.
     signals : bool, default=False

@@ -91,7 +91,7 @@ class _Follower:
         return self._before_any if model is None else model.predict(self._row(x, keys)).tolist()[0]
 
     def learn_many(self, X: Any, y: Any) -> None:
-        """Learn a frame of rows: the same as one after the other, and faster.
+        """Learn a frame of rows: the same as in sequence, and faster.
 
         Parameters
         ----------

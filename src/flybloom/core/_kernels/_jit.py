@@ -33,7 +33,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _let_fail(cache: Any) -> None:
-    """Let a cache fail, on a full disk or with damaged files: what cannot be loaded is compiled, and all goes on."""
+    """Let a cache fail, on a full disk or with damaged files: what cannot be loaded is compiled, and all continues."""
     load, save = cache.load_overload, cache.save_overload
 
     def load_overload(signature: Any, context: Any) -> Any:

@@ -36,8 +36,8 @@ def holds(low: Array, high: Array, weights: Array, intercept: Array, codes: Arra
     """Write whether the class of each row stays the one of the largest score, whichever components win in the bounds.
 
     A component surely wins if no more than rho - 1 others may reach it, and never wins if rho others surely lie above
-    it. The places that are left go to those of the rest that speak most against the class, for each other class anew.
-    Weights and intercepts are whole numbers of one unit, so nothing is rounded; what ties may be lost.
+    it. The places that are left go to those of the rest that speak most against the class, for each other class again.
+    Weights and intercepts are integers of one unit, so nothing is rounded; what ties may be lost.
     """
     m, n_classes = weights.shape
     open_ones, against = np.empty(m, np.int64), np.empty(m)

@@ -64,7 +64,7 @@ def exchange_counts(
 
 @kernel
 def add_targets(winners: Array, targets: Array, sums: Array) -> None:
-    """Add the targets of each row to the sums of its winners: whole numbers, so that rows may come in any order.
+    """Add the targets of each row to the sums of its winners: integers, so that rows may come in any order.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from flybloom.core._kernels._jit import kernel
 
 @kernel
 def soft_bins(rows: Array, n_bins: int, limit: np.float32, scale: np.float32, means: Array, out: Array) -> None:
-    """Write the hats of float32 `rows` to `out`, less their means; a missing value becomes zeros.
+    """Write the hats of float32 `rows` to `out`, minus their means; a missing value becomes zeros.
 
     With `scale` above zero, the value itself, times it, comes after the hats of each column, and a column has one more
     place. ``out[i, f * n_places + b]`` is the hat of knot b of column f. Knots are even from -limit to limit; beyond,

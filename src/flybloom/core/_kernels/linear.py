@@ -75,7 +75,7 @@ def linear_sums(winners: Array, weights: Array, intercept: Array, out: Array) ->
     weights : (m, width) array of int32
         The width is a multiple of 16.
     intercept : (n_classes,) array of float64
-        Whole numbers.
+        Integers.
     out : (n, n_classes) array of float64
     """
     n_classes = out.shape[1]

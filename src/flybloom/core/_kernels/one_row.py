@@ -1,6 +1,6 @@
 """The winners of a single row: vectors hold components, where those of `winners.py` hold rows.
 
-Of few columns, the signs of all connections are a small matrix of bytes. The row is rounded to whole numbers of a byte
+Of few columns, the signs of all connections are a small matrix of bytes. The row is rounded to integers of a byte
 as well, so that one instruction adds a column to 16 components. That is rough, but off by no more than half a step for
 each connection: only components whose rough sums come that near to the best can win. There are hardly more of them than
 winners, and their sums are added again exactly, in the order of their connections. So what is rough decides the time,
@@ -88,7 +88,7 @@ def _rank(rough: Array, rho: int) -> Any:
 
 @kernel
 def rough_candidates(values: Array, connections: Array, signs: Array, m: int, rho: int, keys: Array) -> int:
-    """Write the keys of all components that may win; return how many there are.
+    """Write the keys of all components that may win; return their number.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def rough_candidates(values: Array, connections: Array, signs: Array, m: int, rh
 
 @kernel
 def exact_candidates(values: Array, connections: Array, is_float: bool, m: int, rho: int, keys: Array) -> int:
-    """Write the keys of all components that may win, from the sums of all; return how many there are.
+    """Write the keys of all components that may win, from the sums of all; return their number.
 
     Parameters
     ----------

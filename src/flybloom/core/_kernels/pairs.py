@@ -1,8 +1,8 @@
 """Learning: count how often two components won together.
 
 The counts are a triangle in one array: cell (u, v), v <= u, is at ``u (u + 1) / 2 + v``. So the rows of the triangle
-lie one after the other, and the last cell of row u is how often u won at all. Winners come in ascending order. There
-are two ways to count them, both give the same whole numbers, and `add_block` knows which is faster:
+lie in sequence, and the last cell of row u is how often u won at all. Winners come in ascending order. There
+are two ways to count them, both give the same integers, and `add_block` knows which is faster:
 
 - `add_pairs` goes through the pairs: n rho^2 / 2 additions, whatever m is.
 - `add_listed_pairs` goes through the rows of the triangle. For component u it takes the rows of the block in which u
@@ -224,7 +224,7 @@ def mark_winners(winners: Array, begin: int, end: int, bits: Array, sizes: Array
 
 @kernel
 def list_rows(winners: Array, begin: int, end: int, ends: Array, rows: Array) -> None:
-    """Write each of the rows `begin` to `end` to the lists of its winners; that of u goes on at ``ends[u]``."""
+    """Write each of the rows `begin` to `end` to the lists of its winners; that of u continues at ``ends[u]``."""
     for i in range(begin, end):
         row = winners[i]
         for k in range(row.size):
@@ -235,7 +235,7 @@ def list_rows(winners: Array, begin: int, end: int, ends: Array, rows: Array) ->
 
 @kernel
 def _add_cells(cells: Array, counts: Array, weight: int) -> int:
-    """Add `weight` times the counts to the cells; return the least of them, or zero."""
+    """Add `weight` times the counts to the cells; return the smallest of them, or zero."""
     least, factor = cells.dtype.type(0), cells.dtype.type(weight)  # in the cells' own type, this becomes vectors
     for i in range(cells.size):
         cells[i] += factor * counts[i]
@@ -371,14 +371,14 @@ def calls_for_block(
     m : int
         Number of components.
     n_threads : int
-        How many calls `starmap` runs at the same time.
+        How many calls `starmap` runs at once.
     starmap : callable
         Calls a function with each of several tuples of arguments and returns what they return.
 
     Returns
     -------
     list of list of (kernel, arguments)
-        Each kernel takes the triangle as its last argument. Those of one list may run at the same time.
+        Each kernel takes the triangle as its last argument. Those of one list may run at once.
     """
     n, rho = winners.shape
     if n == 0:
@@ -397,7 +397,7 @@ def calls_for_block(
 
 
 def run_calls(turns: list[list[Call]], triangle: Array, starmap: Callable[..., Any] = itertools.starmap) -> int:
-    """Make the calls of `calls_for_block`; return the least that any cell was on the way, or zero."""
+    """Make the calls of `calls_for_block`; return the smallest that any cell was on the way, or zero."""
     least = 0
     for calls in turns:
         least = min(least, *starmap(_call, [(kernel, arguments, triangle) for kernel, arguments in calls]))

@@ -99,7 +99,7 @@ def follow(
     kept: Array, kept_codes: Array, kept_weights: Array, judged: Array, right: Array, seen: Array,
     answers: Array,
 ) -> int:  # fmt: skip
-    """Let rows come one after the other: each is answered by the window that was right most often, then learned by all.
+    """Let rows come in sequence: each is answered by the window that was right most often, then learned by all.
 
     Ends early, before a row for which the weights of a window are no longer those that its counts ask for.
 

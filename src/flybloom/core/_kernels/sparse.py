@@ -83,7 +83,7 @@ def _sum_touched(
 
 @kernel
 def _write_best(keys: Array, n: int, rho: int, out: Array, row: int, n_written: int) -> int:
-    """Write the components of the best keys to the row from `n_written` on; return how far it is filled."""
+    """Write the components of the best keys to the row from `n_written` on; return how much it is filled."""
     n_best = min(n, rho - n_written)
     if n_best > 0:
         _move_best_to_front(keys, n, n_best)

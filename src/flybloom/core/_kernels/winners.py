@@ -7,7 +7,7 @@ How it is fast:
 1. Sums of 16 bits decide nearly everything, whatever type the rows have. Each row is centred and rounded to steps that
    are as small as 16 bits allow for its sums. Such a sum is off by half a step for each connection at most, so only
    components that come as near as that to the last winner are summed exactly, in the order of their connections. Rows
-   of small whole numbers need not even that.
+   of small integers need not even that.
 2. 64 rows form a strip in which one feature of all rows is contiguous: s additions of vectors, kept in registers, sum a
    component for all of them. The sums of some components stay in the first-level cache until they have been looked at;
    the connections of these are used for several strips.
@@ -208,9 +208,9 @@ def _fill_strip(
     deviations: Array,
     errors: Array,
 ) -> None:
-    """Turn rows on their side, in steps: the features (and their negatives) one after the other, 64 rows of each.
+    """Turn rows on their side, in steps: the features (and their negatives) in sequence, 64 rows of each.
 
-    Notes how far sums spread, and how many steps they may be off.
+    Notes how much sums spread, and how many steps they may be off.
     """
     d, flat = rows.shape[1], values.ravel()
     for b in range(todo.size):
@@ -269,7 +269,7 @@ def _divide(sums: Array, k: Any, low: Any, guess: Any, apart: float) -> tuple[An
     """Return a limit that `k` sums are above, or else the k-th largest sum; and how many are above it.
 
     There are at least `k` sums of 16 bits, all above `low`. The first `guess` follows from other rows; the next ones,
-    from how far two sums are `apart` there. Then every other one is where the limit would be if what is left were
+    from how much two sums are `apart` there. Then every other one is where the limit would be if what is left were
     spread evenly, so that few are needed; the rest halve what is left, so that few suffice.
     """
     below: Any = low
@@ -302,7 +302,7 @@ def _divide(sums: Array, k: Any, low: Any, guess: Any, apart: float) -> tuple[An
 
 @kernel
 def _limit_of(values: Array, k: Any) -> Any:
-    """Return the k-th largest of a few values: one after the other is tried, if it can still be it."""
+    """Return the k-th largest of a few values: in sequence is tried, if it can still be it."""
     low, high, has_low, has_high = values[0], values[0], False, False
     for i in range(values.size):
         value = values[i]

@@ -1,1 +1,1 @@
-"""What is learned: whole numbers that add up and can be taken away again. Knows no features."""
+"""What is learned: integers that add up and can be taken away again. Knows no features."""

@@ -47,7 +47,7 @@ class Counter(ABC):
 
 
 class Counts(ABC):
-    """Whole numbers that say what was learned: a value, which is replaced and not changed while anybody reads it.
+    """Integers that say what was learned: a value, which is replaced and not changed while anybody reads it.
 
     Counts of parts of the rows add up to those of all rows, in any order, bit for bit. They know winners and labels,
     but no features. A new kind of counts is a subclass and an estimator that names it as its `_counts_type`; learning,
@@ -147,7 +147,7 @@ class Counts(ABC):
         return labels
 
     def require_labels(self, labels: Any, weights: Weights, **known: Any) -> None:
-        """Refuse labels that cannot be counted beside those before."""
+        """Raise an error for labels that cannot be counted beside those before."""
         self.counter(labels, weights, **known)
 
     def knows(self, labels: Any) -> bool:  # noqa: ARG002

@@ -72,7 +72,7 @@ class AgeCounts(Counts):
         return cls(np.zeros((n_components, 1 if epoch is None else STEPS), np.int32), 0, 0, epoch, n_winners)
 
     def emptied(self) -> Self:
-        """Return counts of no rows, at the same time."""
+        """Return counts of no rows, at once."""
         return type(self)(np.zeros(self.table.shape, np.int32), 0, self.clock, self.epoch, self.n_winners)
 
     @property

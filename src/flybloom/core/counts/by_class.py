@@ -313,7 +313,7 @@ class _TableCounter(Counter):
 
 
 def _require_known(labels: Array, classes: Array) -> None:
-    """Refuse labels that were never learned."""
+    """Raise an error for labels that were never learned."""
     unknown = unknown_among(labels, classes)
     if unknown:
         msg = (

@@ -26,7 +26,7 @@ class LabelSums(TargetSums):
         return self.grid.whole(labels)
 
     def require_labels(self, labels: Any, weights: Weights, **known: Any) -> None:  # noqa: ARG002
-        """Refuse labels of other outputs."""
+        """Raise an error for labels of other outputs."""
         self.grid.require_outputs(labels)
 
     def knows(self, labels: Any) -> bool:

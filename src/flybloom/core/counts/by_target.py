@@ -1,4 +1,4 @@
-"""Sums of targets: for each component, what the targets of the rows in which it won add up to, in whole numbers."""
+"""Sums of targets: for each component, what the targets of the rows in which it won add up to, in integers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Totals(NamedTuple):
         return self.n_rows >= 0 and all(self.n_rows * square >= total**2 and square >= 0 for total, square in both)
 
     def require_countable(self) -> None:
-        """Refuse sums that could go beyond 64 bits, before anything changes."""
+        """Raise an error for sums that could go beyond 64 bits, before anything changes."""
         if self.n_rows > MAX_ROWS or self.n_rows * max(self.squares, default=0) > MAX_PRODUCT:
             msg = "The targets are too many, or too large, for sums of 64 bits. Use smaller weights, or fewer rows."
             raise ValueError(msg)
@@ -258,7 +258,7 @@ class TargetSums(Counts):
         return type(self)(grid, Totals(0, (0,) * k, (0,) * k), table, self.n_winners, unit, self._scale)
 
     def _require_kin(self, delta: Self | TargetBatch, action: str) -> None:
-        """Refuse sums of other steps."""
+        """Raise an error for sums of other steps."""
         if isinstance(delta, TargetSums):
             self.unit.require_same(delta.unit, action)
             self.grid.require_same(delta.grid, action)
@@ -308,7 +308,7 @@ def _require(is_contained: object) -> None:
 
 
 def _weighted_sum(targets: Array, weights: Weights) -> int:
-    """Return the exact sum of whole numbers below 2**41, times weights below 2**40."""
+    """Return the exact sum of integers below 2**41, times weights below 2**40."""
     total = 0
     for digits in (targets >> 20, targets & (2**20 - 1)):  # each half times any weight is below 2**62
         total = (total << 20) + sum(_wide_sums(digits * weights))
@@ -321,7 +321,7 @@ def _wide_sums(values: Array) -> tuple[int, int]:
 
 
 def _weighted_squares(targets: Array, weights: Weights) -> int:
-    """Return the exact sum of the squares of whole numbers, times weights."""
+    """Return the exact sum of the squares of integers, times weights."""
     sizes = np.abs(targets)
     if sizes.max(initial=0) < 2**31:
         squares = sizes * sizes

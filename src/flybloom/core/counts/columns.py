@@ -106,7 +106,7 @@ def count_dtype(rows: Array) -> type[np.signedinteger]:
 
 
 def require_countable(rows: Array) -> None:
-    """Refuse numbers of rows that went beyond what is counted, before anything changes."""
+    """Raise an error for numbers of rows that went beyond what is counted, before anything changes."""
     if rows.size and not 0 <= rows.min() <= rows.max() <= MAX_ROWS:
         msg = "More than 2**62 rows of a class cannot be counted. Use smaller weights, or fewer rows."
         raise ValueError(msg)

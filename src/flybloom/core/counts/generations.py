@@ -65,7 +65,7 @@ class Generations(NamedTuple):
     def from_parts(
         cls, counts_type: type[Counts], n_components: int, n_winners: int, facts: Any, arrays: dict[str, Array]
     ) -> Self:
-        """Return the generations of a file; ValueError where there can be none."""
+        """Return the generations of a file; ValueError if it is invalid."""
         stored = facts.get("generations") if isinstance(facts, dict) else None
         n_rows = facts.get("n_rows") if isinstance(facts, dict) else None
         if (

@@ -1,4 +1,4 @@
-"""What a window must be able to forget: the winners of its rows, as small whole numbers, and no row."""
+"""What a window must be able to forget: the winners of its rows, as small integers, and no row."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class KeptWinners:
 
     @classmethod
     def from_parts(cls, n_components: int, n_winners: int, facts: Any, arrays: dict[str, Array]) -> Self:
-        """Return the rows of a file; ValueError where there can be none."""
+        """Return the rows of a file; ValueError if it is invalid."""
         kept = cls(n_components, n_winners)
         empty = kept._rows
         labels = facts.get("classes") if isinstance(facts, dict) else None

@@ -25,7 +25,7 @@ class LabelColumns:
     Parameters
     ----------
     classes : tuple of tuple
-        The classes of each output, sorted: whole numbers or strings.
+        The classes of each output, sorted: integers or strings.
     """
 
     classes: tuple[tuple[Any, ...], ...]
@@ -65,7 +65,7 @@ class LabelColumns:
         return self.slices[-1].stop if self.slices else 0
 
     def require_outputs(self, labels: Array) -> None:
-        """Refuse labels of more or fewer outputs, or of another kind."""
+        """Raise an error for labels of more or fewer outputs, or of another kind."""
         if labels.shape[1] != self.n_outputs:
             msg = (
                 f"y has {labels.shape[1]} outputs, those learned before have {self.n_outputs}. "
@@ -102,7 +102,7 @@ class LabelColumns:
         return columns
 
     def require_same(self, other: LabelColumns, action: str) -> None:
-        """Refuse counts of other columns."""
+        """Raise an error for counts of other columns."""
         if self != other:
             msg = (
                 f"Cannot {action}: the two models know other classes of some output. "
@@ -116,7 +116,7 @@ class LabelColumns:
 
     @staticmethod
     def from_json(stored: Any) -> LabelColumns:
-        """Return the columns of a file; ValueError where there can be none."""
+        """Return the columns of a file; ValueError if it is invalid."""
         own = stored if isinstance(stored, dict) else {}
         n_labels, classes = own.get("labels"), own.get("classes")
         if type(n_labels) is int and 1 < n_labels <= 2**24:
@@ -128,6 +128,6 @@ class LabelColumns:
 
 
 def _are_classes(some: list[Any]) -> bool:
-    """Return whether values are different whole numbers or strings, sorted."""
+    """Return whether values are different integers or strings, sorted."""
     is_right = any(all(type(label) is kind for label in some) for kind in (int, str))
     return bool(some) and is_right and all(a < b for a, b in pairwise(some))

@@ -1,4 +1,4 @@
-"""Labels as JSON and back, with their type: whole numbers, floats, bools and strings."""
+"""Labels as JSON and back, with their type: integers, floats, bools and strings."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Counts of pairs: how often two components won together, beside the counts by class or the sums of targets.
 
-The pairs are a triangle of whole numbers in one array: how often u and v won together, v <= u, is at
+The pairs are a triangle of integers in one array: how often u and v won together, v <= u, is at
 ``u (u + 1) / 2 + v``; the diagonal says how often a component won at all.
 """
 
@@ -262,11 +262,11 @@ class PairsByTarget(PairCounts):
     right: TargetSums
 
     def require_labels(self, labels: Any, weights: Weights, **known: Any) -> None:
-        """Refuse targets that cannot be added up beside those before."""
+        """Raise an error for targets that cannot be added up beside those before."""
         self.right.require_labels(labels, weights, **known)
 
     def right_side(self) -> RightSide:
-        """Return the targets less their origins, over their scales."""
+        """Return the targets minus their origins, over their scales."""
         totals, n_rows = self.right.totals, max(self.n_rows, 1)
         squares = zip(totals.sums, totals.squares, strict=True)
         spreads = [n_rows * square - total**2 for total, square in squares]  # whole numbers: the division rounds once
@@ -353,7 +353,7 @@ def n_bytes_of(n_components: int, n_rows: int = 0) -> int:
 
 
 def require_memory(n_components: int) -> None:
-    """Refuse sizes whose triangle does not fit into memory, before anything is allocated."""
+    """Raise an error for sizes whose triangle does not fit into memory, before anything is allocated."""
     needed, available = n_bytes_of(n_components), available_memory()
     if n_components > MAX_COMPONENTS or (available is not None and needed > available):
         room = "" if available is None else f", and {available / 2**30:.3g} GiB are available"

@@ -44,7 +44,7 @@ class Shared(Generic[T]):
 
     @contextmanager
     def reading(self) -> Iterator[T]:
-        """Give the value, which stays as it is until the end of the block."""
+        """Yield the value, which stays as it is until the end of the block."""
         reader = object()
         try:
             with self.looking:
@@ -147,7 +147,7 @@ def _after_fork_in_parent() -> None:
 
 
 def _after_fork_in_child() -> None:
-    """Begin anew, with every value as it was."""
+    """Begin again, with every value as it was."""
     global _registering, _forking
     _registering, _forking = RLock(), RLock()
     _held.clear()

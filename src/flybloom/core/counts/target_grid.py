@@ -1,4 +1,4 @@
-"""Targets as whole numbers, so that sums of them are exact: steps of a grid, fixed together with the encoding."""
+"""Targets as integers, so that sums of them are exact: steps of a grid, fixed together with the encoding."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class TargetGrid:
         return self.n_outputs
 
     def require_outputs(self, targets: Array) -> None:
-        """Refuse targets of more or fewer outputs."""
+        """Raise an error for targets of more or fewer outputs."""
         if targets.shape[1] != self.n_outputs:
             msg = (
                 f"y has {targets.shape[1]} outputs, those learned before have {self.n_outputs}. "
@@ -76,7 +76,7 @@ class TargetGrid:
             raise ValueError(msg)
 
     def scaled(self, targets: Array) -> Array:
-        """Return targets less their origins, in their scales."""
+        """Return targets minus their origins, in their scales."""
         return np.asarray((targets - np.array(self.origins)) / np.array(self.scales))
 
     def offsets(self, encode: Callable[[slice], Array], n_rows: int) -> Array:
@@ -89,7 +89,7 @@ class TargetGrid:
         return offsets
 
     def whole(self, targets: Array, offsets: Array | float = 0.0) -> Array:
-        """Return targets as whole numbers of steps, of shape (n_rows, n_outputs), int64."""
+        """Return targets as integers of steps, of shape (n_rows, n_outputs), int64."""
         self.require_outputs(targets)
         with np.errstate(over="ignore"):
             steps = np.rint((self.scaled(targets) - offsets) * STEPS)
@@ -110,7 +110,7 @@ class TargetGrid:
         return np.asarray((scores + offsets) * np.array(self.scales) + np.array(self.origins))
 
     def require_same(self, other: TargetGrid, action: str) -> None:
-        """Refuse sums of other steps."""
+        """Raise an error for sums of other steps."""
         if self != other:
             msg = (
                 f"Cannot {action}: the two models count targets in different steps. Origins, scales or trend "
@@ -125,7 +125,7 @@ class TargetGrid:
 
     @staticmethod
     def from_json(stored: Any) -> TargetGrid:
-        """Return the grid of a file; ValueError where there can be none."""
+        """Return the grid of a file; ValueError if it is invalid."""
         origins, scales = (_floats(stored, name) for name in ("origins", "scales"))
         if len(origins) != len(scales) or not all(s > 0 and math.frexp(s)[0] == 0.5 for s in scales):  # noqa: PLR2004
             msg = "its grid of targets is not an origin and a power of two for each output"

@@ -1,7 +1,7 @@
 """A trend that is taken out of targets before they are added up: a sum of functions of single columns.
 
 It is ridge regression on the columns as the encoder hands them to the hash, fitted to a sample of the rows. Winners are
-good at what columns do together, and coarse about what a single one does. Columns and coefficients are whole numbers,
+good at what columns do together, and coarse about what a single one does. Columns and coefficients are integers,
 so what is taken out of a target does not depend on how it is computed.
 """
 
@@ -59,7 +59,7 @@ class Trend:
 
     @staticmethod
     def from_json(stored: Any, n_outputs: int) -> Trend | None:
-        """Return the trend of a file, or None if it has none; ValueError where there can be none."""
+        """Return the trend of a file, or None if it has none; ValueError if it is invalid."""
         if stored is None:
             return None
         if not isinstance(stored, list) or not all(
@@ -74,7 +74,7 @@ class Trend:
 
 
 def _whole(encoded: Array) -> Array:
-    """Return columns as whole numbers, missing values as 0."""
+    """Return columns as integers, missing values as 0."""
     scaled = np.rint(np.nan_to_num(np.asarray(encoded, np.float64)) * COLUMN_STEPS)
     return np.clip(scaled, -MAX_COLUMN, MAX_COLUMN)
 

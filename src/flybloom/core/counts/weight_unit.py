@@ -1,6 +1,6 @@
 """What weights of rows are counted in: whole rows, or fractions of the weight that counts as one row.
 
-Counts are whole numbers, so weights must become whole numbers before they are counted, each by itself: then rows add up
+Counts are integers, so weights must become integers before they are counted, each by itself: then rows add up
 and can be taken away in any order. What a count stands for is fixed by the first rows, or beforehand.
 """
 
@@ -23,7 +23,7 @@ FRACTIONS = 2**10
 
 @dataclass(frozen=True)
 class WeightUnit:
-    """How weights become whole numbers.
+    """How weights become integers.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class WeightUnit:
     per_row: int = 1
 
     def counted(self, sample_weight: Any, n_rows: int) -> Weights:
-        """Return weights as they are counted: the nearest whole numbers, to even where two are as near."""
+        """Return weights as they are counted: the nearest integers, to even where two are as near."""
         if self.per_row == 1:
             return check_weights(sample_weight, n_rows)
         given = check_weight_numbers(1.0 if sample_weight is None else sample_weight, n_rows)
@@ -55,7 +55,7 @@ class WeightUnit:
         return np.asarray(scaled, np.int64)
 
     def rows(self, counts: Any) -> Any:
-        """Return how many rows so many counts are: whole numbers as they are, or fractions, exactly."""
+        """Return how many rows so many counts are: integers as they are, or fractions, exactly."""
         return counts if self.per_row == 1 else counts / self.per_row
 
     def per_count(self, decay: float) -> float:
@@ -68,7 +68,7 @@ class WeightUnit:
         return 1.0 - keeps
 
     def require_same(self, other: WeightUnit, action: str) -> None:
-        """Refuse counts that stand for something else."""
+        """Raise an error for counts that stand for something else."""
         if self != other:
             msg = (
                 f"Cannot {action}: the two models count weights in different units. weight_unit_ differs ({self} and "
@@ -102,7 +102,7 @@ def fractions_of(weight: float) -> WeightUnit:
 def unit_for(wanted: float | str | None, sample_weight: Any = None) -> WeightUnit:
     """Return the unit that is asked for, or with "auto" the one that the first weights need.
 
-    Whole numbers are counted as they are. Where one is not, the mean of those above zero counts as one row. It is the
+    Integers are counted as they are. Where one is not, the mean of those above zero counts as one row. It is the
     same in every order of the rows.
     """
     if isinstance(wanted, int | float):

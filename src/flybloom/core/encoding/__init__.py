@@ -1,1 +1,1 @@
-"""What the hash sees: rows to features, by steps that are fitted once from sums that add up."""
+"""Encodings: steps that are fitted to a sketch and applied to rows before hashing."""

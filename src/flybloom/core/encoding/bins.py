@@ -1,8 +1,7 @@
-"""Soft bins: a column becomes several, each of which is high near one value.
+"""Soft bins.
 
-The winners of a hash follow from the direction of a row and not from its length. With few columns that loses what
-matters: rows near the middle and far from it look alike. Of soft bins all rows have about the same length. But they
-know nothing of the order of values; the column itself beside its bins brings it back.
+The winners of a hash depend on the direction of a row and not on its length, which loses information with few columns.
+With soft bins, all rows have about the same length. The column itself is added to keep the order of values.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ GRAIN = 64  # means are multiples of one over this
 
 
 class SoftBins(Step):
-    """Hat functions of each column on even knots from -limit to limit, perhaps less their means; float32 comes out.
+    """Hat functions of each column on equidistant knots from -limit to limit, optionally centred, as float32.
 
-    A missing value has no bin: it becomes zeros, which add nothing to a sum.
+    Missing values become zeros.
 
     Parameters
     ----------
     n_bins : int
-        How many hats each column has.
+        Number of bins per column.
     limit : float
-        Where the outermost knots are.
+        Position of the outermost knots.
     means : ndarray of shape (n_columns * n_bins,)
         The mean of each hat, or zeros.
     passthrough_scale : float, default=0.0
-        What the column itself, cut off at the limit, is multiplied by where it comes after its hats; 0 for not at all.
+        Factor of the clipped column itself, appended to its bins; 0 to omit it.
     """
 
     kind = "bins"

@@ -1,4 +1,4 @@
-"""Which encoding a model uses: the one asked for, one chosen from a sample of the rows, or a fitted encoder."""
+"""The choice of the encoding: given, fitted beforehand, or "auto"."""
 
 from __future__ import annotations
 
@@ -31,22 +31,21 @@ MAX_ROTATED = 2048  # columns, because a covariance has as many rows and columns
 
 @dataclass(frozen=True)
 class Auto:
-    """An encoding that is chosen from a sample of the rows.
+    """The rules of ``encoding="auto"``.
 
     Parameters
     ----------
     uses_labels : bool
-        Whether there are labels, and they may be used.
+        Whether labels may be used.
     max_categories : int
-        How many columns a column of categories becomes, at most.
+        Maximum number of columns for a categorical column.
     for_pairs : bool, default=False
-        Whether it is for pairs, which have few components: columns of sparse rows are weighed however many there are,
-        and large images are seen through windows.
+        Whether it is for ridge models, which have few components: sparse columns are always weighted, and large images
+        use windows.
     selects : bool, default=True
-        Whether labels may say which columns are left out, and whether the others become bins; not where each fold is to
-        have the same ones.
+        Whether labels may select columns and decide about bins; false if all folds need the same columns.
     bias : float or None, default=None
-        For novelty, constant columns as a share of the features: distances matter there, so nothing is clipped.
+        For novelty, constant columns as a share of the features; nothing is clipped then.
     """
 
     uses_labels: bool
@@ -60,23 +59,23 @@ class Auto:
     needs_labels = False
 
     def choose(self, is_table: bool, sample: Sample) -> Encoding:
-        """Return the encoding for rows like these, whose columns are numbers.
+        """Choose the encoding for a sample of numeric rows.
 
         Dense columns are standardised and clipped. Missing values in up to 100 columns are imputed; up to 30 columns
         become 5 soft bins each, with the column itself beside them, unless nearest neighbours in
         the sample do better without; of more columns, the informative ones do if they are at most 30. Of rows that are
         images, up to 2048 columns become their 50 leading principal components; pairs see more than 512 through
         windows. Unit vectors, as embeddings are, are only centred for pairs: their columns are alike in scale and in
-        worth. Sparse rows are taken as they are. With labels, columns are weighed by their relevance, but not those
+        worth. Sparse rows are taken as they are. With labels, columns are weighted by their relevance, but not those
         of images, nor more than 1024 of sparse rows. For novelty, up to 100 columns become soft bins of a wide range
         for pairs, up to 5 for filters, and others are only standardised.
 
         Parameters
         ----------
         is_table : bool
-            Whether the columns were made of categories or dates, which no image has.
+            Whether columns come from categories or dates.
         sample : Sample
-            Rows that stand for all of them.
+            The sample.
 
         Returns
         -------
@@ -115,7 +114,7 @@ class Auto:
         return replace(plain if is_plain else binned, fill=fill)
 
     def _informative_columns(self, sample: Sample) -> tuple[int, ...] | None:
-        """Return the columns that are informative of the classes, where they are few among many; None for all."""
+        """Return the informative columns if they are few; None for all."""
         if not (self.uses_labels and self.selects and MAX_BINNED < sample.rows.shape[1] <= MAX_WEIGHED):
             return None
         scaled = sample._replace(rows=Standardise.fit(sample, "standard", CLIP).apply(sample.rows))
@@ -133,11 +132,11 @@ def fitted_encoder(wanted: Wanted, features: Encoder, sample: Sample | None) -> 
     Parameters
     ----------
     wanted : Encoding, Auto or Encoder
-        What was asked for.
+        The requested encoding.
     features : Encoder
         The features, without steps.
     sample : Sample or None
-        Rows that stand for all of them; None where nothing is fitted to rows.
+        The sample to fit to; None if no step needs rows.
 
     Returns
     -------
@@ -156,7 +155,7 @@ def fitted_encoder(wanted: Wanted, features: Encoder, sample: Sample | None) -> 
 
 
 def _require_same_features(encoder: Encoder, features: Encoder) -> None:
-    """Refuse rows of other columns than those that an encoder was fitted to."""
+    """Raise an error for other columns than those of a fitted encoder."""
     if features.kinds != encoder.kinds:
         msg = (
             f"The encoding was fitted to columns that are {_listed(encoder.kinds)}. Got "
@@ -179,7 +178,7 @@ def wanted_encoding(
     selects: bool = True,
     bias: float | None = None,
 ) -> Wanted:
-    """Return what the parameter `encoding` of an estimator asks for; only detectors have a `bias`."""
+    """Parse the parameter `encoding` of an estimator."""
     if isinstance(encoding, Encoder):
         return encoding
     if isinstance(encoding, str):
@@ -197,5 +196,5 @@ def wanted_encoding(
 
 
 def _listed(kinds: tuple[str, ...] | None) -> str:
-    """Return what columns are."""
+    """Format the kinds of columns."""
     return "all numbers" if kinds is None else ", ".join(kinds)

@@ -1,4 +1,4 @@
-"""Which columns the hash sees: some of those that there are, or constant ones beside them."""
+"""Steps that select columns or append constant ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flybloom.core.sketch import Sample
 
 
 class Select(Step):
-    """Keeps some columns, in ascending order: what tells nothing of the classes takes connections from what does.
+    """Selects columns, in ascending order.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Select(Step):
 
 
 class BiasColumns(Step):
-    """Appends columns of ones to float32 rows: the hash sees directions, and far rows outshine a constant."""
+    """Appends columns of ones to float32 rows, so that the hash depends on distances."""
 
     kind = "bias_columns"
 
@@ -113,7 +113,7 @@ class BiasColumns(Step):
         return shares[:, : -self.n]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return how many there are."""
+        """Return their number."""
         return {"n": self.n}
 
     @classmethod
@@ -127,7 +127,7 @@ class BiasColumns(Step):
 
 
 def are_columns(numbers: Any) -> bool:
-    """Return whether these are ascending whole numbers from 0 on, at least one."""
+    """Return whether these are ascending integers from 0 on, at least one."""
     return (
         len(numbers) > 0
         and all(type(number) is int and number >= 0 for number in numbers)

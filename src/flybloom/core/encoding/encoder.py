@@ -1,4 +1,4 @@
-"""The encoder: what the hash sees of a row, as a list of steps that are fixed once."""
+"""The encoder: a list of fitted steps."""
 
 from __future__ import annotations
 
@@ -29,23 +29,22 @@ STEPS: dict[str, type[Step]] = {
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """A pure function from rows to what is hashed.
+    """A fitted function from rows to hashed columns.
 
     Parameters
     ----------
     n_features : int
-        Columns of the rows.
+        Number of columns.
     names : tuple of str or None
-        Their names, where they have any.
+        Names of the columns, if any.
     steps : tuple of Step
-        What is done to the rows, one after the other. Without steps they are hashed as they come: whole numbers as
-        whole numbers, sparse rows as sparse ones.
+        The steps in order. Without steps rows are hashed unchanged.
     grid_shape : tuple of int or None
-        The shape that rows have, if they are images or signals.
+        Shape of the rows, if they are images or signals.
     kinds : tuple of str or None
-        What the columns are, of a table in which not all are numbers; the first step deals with them.
+        Kinds of the columns, if not all are numeric; handled by the first step.
     first_index : int or None
-        Where files in which features have numbers begin to count, 0 or 1; for who reads more of them.
+        First feature index in svmlight files, 0 or 1.
     """
 
     n_features: int
@@ -70,19 +69,19 @@ class Encoder:
         return f"<Encoder of {self.n_features} features: {', '.join(step.kind for step in self.steps) or 'none'}>"
 
     def encode(self, rows: Features, *, keeps_missing: bool = False) -> Features:
-        """Return rows as they are hashed, where a missing value adds nothing; or as the next step would see them."""
+        """Return encoded rows, with missing values replaced by zeros for hashing."""
         for step in self.steps:
             rows = step.apply(rows)
         return rows if keeps_missing or rows.dtype.kind != "f" else without_missing(rows)
 
     def encode_dense(self, rows: Features) -> Array:
-        """Return rows as they are hashed, and in the type, as an array even where they are sparse."""
+        """Return encoded rows as a dense array."""
         encoded = self.encode(rows)
         dense: Array = encoded.toarray() if issparse(encoded) else encoded
         return dense.astype(np.float32) if dense.dtype.kind == "f" else dense
 
     def columns_apart(self, rows: Features) -> Array:
-        """Return dense rows as a trend sees them: columns as they are hashed, not weighed; beside them unclipped."""
+        """Return the columns for the trend: encoded without weights, and unclipped."""
         is_rotated, beside = any(isinstance(step, Rotation) for step in self.steps), []
         for step in self.steps:
             if isinstance(step, Standardise) and step.clip < math.inf:
@@ -92,14 +91,14 @@ class Encoder:
         return np.concatenate([*beside, rows], axis=1)
 
     def traced_back(self, shares: Array, *, signed: bool = False) -> Array:
-        """Return what belongs to each feature, of what belongs to each column that is hashed, row by row."""
+        """Map values of hashed columns back to features."""
         for step in reversed(self.steps):
             shares = step.traced_back(shares, signed=signed)
         return shares
 
     @property
     def n_outputs(self) -> int:
-        """Number of columns that are hashed."""
+        """Number of hashed columns."""
         n = self.n_features
         for step in self.steps:
             n = step.n_outputs(n)
@@ -123,14 +122,14 @@ class Encoder:
 
     @property
     def hashed_grid(self) -> tuple[int, ...] | None:
-        """The shape of what is hashed: where a feature became several columns, these are its channels."""
+        """Shape of the hashed columns, with several columns per feature as channels."""
         if self.grid_shape is None:
             return None
         height, width, channels = (*self.grid_shape, 1, 1)[:3]
         return height, width, channels * (self.n_outputs // self.n_features)
 
     def fields(self) -> dict[str, Any]:
-        """Return everything that what comes out depends on besides the row, as JSON."""
+        """Return everything that determines the encoding, as JSON."""
         fields: dict[str, Any] = {
             "n_features_in_": self.n_features,
             "feature_names_in_": None if self.names is None else list(self.names),
@@ -160,7 +159,7 @@ class Encoder:
         grid_shape: Any = None,
         first_index: int | None = None,
     ) -> Encoder:
-        """Return the encoder of these parts, which arrays may hold more than; ValueError where there can be none."""
+        """Restore an encoder; ValueError if it is invalid."""
         if grid_shape is not None:
             is_right = isinstance(grid_shape, list) and 1 <= len(grid_shape) <= 3  # noqa: PLR2004
             if not (is_right and all(type(n) is int and n > 0 for n in grid_shape)):

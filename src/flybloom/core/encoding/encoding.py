@@ -1,4 +1,4 @@
-"""Which steps an encoder is to have: what users ask for, before any row was seen."""
+"""The requested encoding, before it is fitted."""
 
 from __future__ import annotations
 
@@ -40,46 +40,45 @@ WIDE = 4.0  # what values that are not clipped are measured up to
 @accepts_old_parameters
 @dataclass(frozen=True)
 class Encoding(OldAttributes):
-    """What the hash is to see of the columns: steps that are fitted once, in this order.
+    """Steps that transform columns before hashing, applied in this order.
 
-    Every step is fitted to a bounded sample of the rows, the same in any order of the rows, so that nothing depends on
-    that order, on blocks, threads or machines. What was fitted is part of the model, and of its file.
+    Use it to override ``encoding="auto"``, or to fit an encoding beforehand and share it between models. Steps are
+    fitted to a bounded sample of the rows that does not depend on their order.
 
     Parameters
     ----------
     scaling : {"none", "whole", "center", "common", "standard"} or None, default=None
-        "whole" subtracts the mean of each column, rounded to a whole number, so that pixels stay whole numbers, which
-        are hashed about twice as fast as floats. "center" subtracts the mean, "standard" divides by the standard
-        deviation as well, "common" by the largest deviation of all. None is "common" with a `rotation`, otherwise
-        "standard".
+        "whole" subtracts rounded means, so that integers stay integers, which are hashed about twice as fast as floats.
+        "center" subtracts means, "standard" also divides by standard deviations, "common" by the largest standard
+        deviation. None is "common" with a `rotation`, otherwise "standard".
     clip : float or None, default=None
-        At how many deviations values are cut off, so that rare and far ones do not drown the rest. Infinity switches
-        it off. None is 2.5 with "standard", otherwise infinity.
+        Clip values at this number of standard deviations; infinity to turn it off. None is 2.5 with "standard",
+        otherwise infinity.
     bins : int, default=0
-        How many soft bins each column becomes: hat functions on even knots over the clipped range. For few columns,
-        because the hash sees the direction of a row and not its length. 0 for none.
+        Number of soft bins per column: hat functions on equidistant knots over the clipped range. Useful for few
+        columns. 0 for none.
     relevance : float, default=0.0
-        Weighs each column by the share of its variance, or of its square's, that lies between classes, less what chance
-        gives: the root of the share to this power, about 0.5. Needs labels. 0 for none.
+        Power of the relevance weights: the square root of the between-class share of the variance of a column, or of
+        its square, beyond chance. About 0.5 is useful. Needs labels. 0 for none.
     rotation : int, default=0
-        How many of the leading principal components take the place of the columns. 0 for none.
+        Number of leading principal components that replace the columns. 0 for none.
     grid_shape : tuple of int or None, default=None
-        For rows that are images or signals, their shape: (height, width), (n,), or (height, width, channels). Each
-        component then sums features of a random window, half of them negative where connections are signed.
+        Shape of images or signals: (height, width), (n,), or (height, width, channels). Each component then sums
+        features of a random window, half of them negative with signed connections.
     bias : float, default=0.0
-        For detectors, which want to see how far rows are from the others. Constant columns of one deviation, as a share
-        of the features; only with "standard". Bins have none: any `bias` above 0 leaves their means in.
+        For outlier detection: number of constant columns, as a share of the features, so that the hash depends on
+        distances. Only with "standard". With bins, any positive value leaves them uncentred instead.
     max_categories : int, default=30
-        How many columns a column of categories becomes, at most; its rare values share one. Only for tables.
+        Maximum number of columns for a categorical column; rare values share one.
     passthrough_scale : float, default=0.0
-        What each column is multiplied by to stand beside its bins, which know nothing of the order of values; about
-        0.4, which makes it as large as they are. 0 for bins alone.
+        Factor of the column itself, which is appended to its bins to keep the order of values; about 0.4 gives it the
+        scale of the bins. 0 to omit it.
     fill : {"none", "rows", "classes"}, default="none"
-        What becomes of a missing value. "none": it adds nothing to a sum. "rows": what the other columns of its row let
-        expect, as two normal distributions of all rows have it. "classes": the same with two of each class, and columns
-        whose gaps tell of the classes keep them; needs labels. Only with "standard" and for up to 100 columns.
+        Imputation of missing values. "none": they add nothing to a sum. "rows": conditional means under a mixture of
+        two normal distributions. "classes": the same with two per class, except in columns whose missingness depends on
+        the class; needs labels. Only with "standard" and for up to 100 columns.
     columns : tuple of int or None, default=None
-        Which columns the hash sees, by their numbers, ascending; None for all. Only with "standard".
+        Columns to select, by number, ascending; None for all. Only with "standard".
 
     See Also
     --------
@@ -112,7 +111,7 @@ class Encoding(OldAttributes):
     columns: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be, and bring the rest into one form."""
+        """Validate and normalise the parameters."""
         scaling = self.scaling if self.scaling is not None else "common" if self.rotation else "standard"
         is_standard, scale = scaling == "standard", self.passthrough_scale
         shape, columns = self.grid_shape, self.columns
@@ -158,7 +157,7 @@ class Encoding(OldAttributes):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        """Return what differs from `Encoding()`."""
+        """Show parameters that differ from the defaults."""
         usual = _usual(self.scaling, self.rotation)
         given = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if getattr(self, f.name) != usual[f.name])
         return f"Encoding({', '.join(given)})"
@@ -166,13 +165,13 @@ class Encoding(OldAttributes):
     @staticmethod
     @lru_cache(maxsize=256)
     def parse(text: str) -> Encoding:
-        """Return the encoding that a short text stands for.
+        """Parse an encoding written as text.
 
         Parameters
         ----------
         text : str
-            Words with "+" between them: none, whole, center, common, standard, fill, bins, passthrough, relevance,
-            rotation, clip=3, grid=28x28, categories=50, columns=0,3,7. A word may have a value: fill=classes, bins=7,
+            Steps joined by "+": none, whole, center, common, standard, fill, bins, passthrough, relevance,
+            rotation, clip=3, grid=28x28, categories=50, columns=0,3,7. Steps may have a value: fill=classes, bins=7,
             passthrough=1, relevance=1, rotation=30.
 
         Returns
@@ -194,7 +193,7 @@ class Encoding(OldAttributes):
         return _parsed(text)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what `from_json` is given."""
+        """Return JSON values for `from_json`."""
         entries = {f.name: getattr(self, f.name) for f in fields(self)}
         entries["clip"] = None if self.clip == math.inf else self.clip
         entries["grid_shape"] = None if self.grid_shape is None else list(self.grid_shape)
@@ -206,7 +205,7 @@ class Encoding(OldAttributes):
 
     @staticmethod
     def from_json(stored: Any) -> Encoding:
-        """Return the encoding of a file; ValueError where there can be none."""
+        """Restore an encoding; ValueError if it is invalid."""
         names = {f.name for f in fields(Encoding)}
         stored = current_parameters(Encoding, stored, warns=False) if isinstance(stored, dict) else stored
         if not isinstance(stored, dict) or set(stored) | _LATER != names:
@@ -215,15 +214,15 @@ class Encoding(OldAttributes):
         return Encoding(**{**stored, "clip": math.inf if stored["clip"] is None else stored["clip"]})
 
     def fit(self, X: Any, y: Any = None) -> Encoder:
-        """Return an encoder that is fixed beforehand, to be used as the `encoding` of estimators.
+        """Fit an encoder beforehand, to pass as the `encoding` of estimators.
 
-        Nothing of the rows that such an estimator learns goes into its encoding, so that models of different data can
-        be merged, and nothing of a row remains when it is forgotten.
+        The encoding of such estimators does not depend on their training rows, so models of different data can be
+        merged, and nothing of a row remains when it is forgotten.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            A sample, or other rows of the same kind.
+            A sample of rows.
         y : array-like of shape (n_samples,), default=None
             Their labels; only for `relevance`.
 
@@ -249,14 +248,14 @@ class Encoding(OldAttributes):
         return self.fitted(Encoder(rows.shape[1], names, kinds=kinds), sketch.sample())
 
     def fitted(self, features: Encoder, sample: Sample | None) -> Encoder:
-        """Return the features with all steps, each fitted to the sample as encoded by the steps before it.
+        """Return an encoder whose steps are fitted to the sample in order.
 
         Parameters
         ----------
         features : Encoder
             The features, without steps.
         sample : Sample or None
-            Rows that stand for all of them; None where no step is fitted to rows.
+            The sample to fit to; None if no step needs rows.
 
         Returns
         -------
@@ -282,7 +281,7 @@ class Encoding(OldAttributes):
         return replace(encoder, steps=(*encoder.steps, *steps))
 
     def _fits(self) -> list[Callable[[Sample], Step]]:
-        """Return what fits each step to rows as those before it encode them."""
+        """Return functions that fit each step to rows encoded by the previous ones."""
         fits: list[Callable[[Sample], Step]] = []
         scaling, clip = str(self.scaling), math.inf if self.clip is None else self.clip
         if scaling == "whole":
@@ -310,7 +309,7 @@ class Encoding(OldAttributes):
         return fits
 
     def n_columns(self, n_features: int) -> int:
-        """Return how many columns are hashed of so many features that are numbers, constant ones aside.
+        """Return the number of hashed columns for a number of numeric features, without constant ones.
 
         Parameters
         ----------
@@ -338,12 +337,12 @@ class Encoding(OldAttributes):
 
     @property
     def needs_labels(self) -> bool:
-        """Whether labels have a part in it."""
+        """Whether it uses labels."""
         return self.relevance > 0 or self.fill == "classes"
 
 
 def with_table(features: Encoder, sample: Sample | None, max_categories: int) -> tuple[Encoder, Sample | None]:
-    """Return the features as columns of numbers, of a table what its columns become, and the sample in these."""
+    """Add a table step if needed; return features and the transformed sample."""
     if features.kinds is not None and not features.steps:
         assert sample is not None  # noqa: S101 - columns of a table are told from rows
         features = replace(features, steps=(Table.fit(sample, features.kinds, max_categories),))
@@ -353,7 +352,7 @@ def with_table(features: Encoder, sample: Sample | None, max_categories: int) ->
 
 
 def require_grid(shape: tuple[int, ...], features: Encoder) -> None:
-    """Refuse a shape that rows of such features do not have."""
+    """Raise an error for a shape that does not fit the features."""
     if features.kinds is not None:
         msg = "A grid_shape is for rows that are images or signals. Got a table with columns that are no numbers."
         raise ValueError(msg)
@@ -393,7 +392,7 @@ _WORDS: dict[str, tuple[str, Any, Any]] = {
 
 
 def _usual(scaling: Any, rotation: int) -> dict[str, Any]:
-    """Return what the fields are where nothing else was said."""
+    """Return the default values of the fields."""
     usual: dict[str, Any] = {f.name: f.default for f in fields(Encoding)}
     usual["scaling"] = "common" if rotation else "standard"
     usual["clip"] = CLIP if scaling == "standard" else math.inf
@@ -423,7 +422,7 @@ def _parsed(text: str) -> Encoding:
 
 
 def _require(is_true: object, name: str, expected: str, got: Any) -> None:
-    """Refuse a parameter."""
+    """Raise an error for a parameter."""
     if not is_true:
         msg = f"The {name!r} parameter of Encoding must be {expected}. Got {got!r} instead."
         raise ValueError(msg)

@@ -1,8 +1,7 @@
 """Missing values imputed from the other columns of their row.
 
-Rows are taken to come from a few normal distributions, some for each class. Each expects something of a missing value,
-given what is there; the value becomes the mean of that, by how likely each distribution is. The distributions are found
-from a sample of the rows of each class, by expectation and maximisation (Dempster, Laird and Rubin, 1977).
+Rows are modelled by a mixture of normal distributions, and a missing value becomes its conditional mean. The mixture is
+fitted to a sample of each class by expectation-maximisation (Dempster, Laird and Rubin, 1977).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ SPLIT = 0.8  # where the halves of a normal have their means, in deviations
 
 
 class Fill(Step):
-    """Puts an expected value in the place of each missing one, in columns that are to be filled; float32 comes out.
+    """Imputes missing values of some columns, as float32.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ class Fill(Step):
     chances : ndarray of shape (n_normals,)
         The logarithm of its share, less half of that of the determinant of its covariance.
     columns : ndarray of shape (n_columns,), bool
-        Which columns are filled; in others missing values stay.
+        Which columns are imputed.
     """
 
     kind = "fill"
@@ -55,7 +54,7 @@ class Fill(Step):
 
     @classmethod
     def fit(cls, sample: Sample, *, by_class: bool) -> Self:
-        """Return the step, with normals of each class if they are to be told apart."""
+        """Fit the mixture, optionally with components for each class."""
         n = sample.rows.shape[1]
         most = max(MIN_ROWS, min(MAX_ROWS, SAMPLED_VALUES // max(1, n)))
         groups = _by_class(sample) if by_class else []
@@ -75,7 +74,7 @@ class Fill(Step):
         return cls(means.astype(np.float32), precisions.astype(np.float32), chances, columns)
 
     def apply(self, rows: Features) -> Features:
-        """Return the rows with their gaps filled."""
+        """Return the imputed rows."""
         is_missing = np.isnan(rows)
         if not (is_missing & self.columns).any():
             return rows
@@ -123,7 +122,7 @@ class Fill(Step):
 
 @dataclass
 class _Normals:
-    """Normal distributions, and what follows from them."""
+    """A mixture of normal distributions."""
 
     means: Array
     covariances: Array
@@ -136,7 +135,7 @@ class _Normals:
         return cls(np.zeros((1, len(covariance))), covariance[None], *_inverted(covariance[None], np.ones(1)))
 
     def improved(self, sample: Sample, prior: Array, strength: float) -> _Normals:
-        """Return those that are likelier to have made a sample."""
+        """Return the mixture after one step of expectation-maximisation."""
         rows = np.ascontiguousarray(sample.rows, np.float64)
         weights = sample.weights * (len(rows) / max(float(sample.weights.sum()), 2.0**-1000))
         means, covariances = self.means.copy(), np.empty_like(self.covariances)
@@ -147,7 +146,7 @@ class _Normals:
         return _Normals(means, covariances, precisions, chances)
 
     def split(self) -> _Normals:
-        """Return two of a single one, to either side of its middle, along the direction in which it is longest."""
+        """Split a normal into two along its first principal component."""
         direction = np.empty(self.means.shape[1])
         deviation = _kernels.fill.longest_direction(self.covariances[0], direction)
         step = SPLIT * deviation * direction
@@ -175,7 +174,7 @@ def _by_class(sample: Sample) -> list[Sample]:
 
 
 def _gaps_are_random(sample: Sample, groups: list[Sample]) -> Array:
-    """Return which columns have gaps that depend on no class beyond chance; the gaps of others are informative."""
+    """Return which columns are missing independently of the class."""
     share = _missing_share(sample)
     spread = share * (1.0 - share)
     told = np.zeros(share.size)  # by chance: a sum of as many squares of normal numbers as there are classes but one
@@ -186,6 +185,6 @@ def _gaps_are_random(sample: Sample, groups: list[Sample]) -> Array:
 
 
 def _missing_share(sample: Sample) -> Array:
-    """Return how often each column has no value."""
+    """Return the share of missing values of each column."""
     is_missing = np.isnan(sample.rows)
     return np.asarray(np.add.reduce(sample.weights[:, None] * is_missing, axis=0) / sample.weights.sum())

@@ -1,6 +1,6 @@
-"""Whether rows are images, and of which shape: pixels are like those beside and below them, and unlike others.
+"""Detection of images and their shape from correlations of neighbouring pixels.
 
-It is told by a sample of the rows, in whole numbers, so that everybody finds the same.
+Integer arithmetic on the sample gives the same result everywhere.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ UNIT = 2**20  # correlations are whole numbers of one over this
 
 
 def image_shape(sample: Sample) -> tuple[int, ...] | None:
-    """Return the shape of rows that are images, (height, width) or (height, width, 3); None where they are not.
+    """Return the shape of images, (height, width) or (height, width, 3), or None.
 
-    A shape is right if pixels beside and below each other go together, and do so much more than those a row below and
-    half a row aside. Of a signal, whose neighbours in time go together as well, the last are not much less alike.
+    A shape is accepted if horizontally and vertically adjacent pixels are much more correlated than pixels one row
+    apart and shifted by half a row. In signals the latter are almost as correlated.
 
     Parameters
     ----------
     sample : Sample
-        Rows that stand for all of them.
+        The sample.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def image_shape(sample: Sample) -> tuple[int, ...] | None:
 
 
 def possible_shapes(n_columns: int) -> Iterator[tuple[int, int, int]]:
-    """Give height, width and channels of all images of so many values.
+    """Yield height, width and channels of all image shapes with a number of values.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def possible_shapes(n_columns: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _whole(rows: Array) -> Array:
-    """Return columns less their means over their deviations, as whole numbers; 0 where a value is missing."""
+    """Return standardised columns as integers, with 0 for missing values."""
     means, deviations = moments_of(rows, np.ones(len(rows)))
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = (rows - means) / np.where(deviations > 0, deviations, 1.0)
@@ -88,7 +88,7 @@ def _whole(rows: Array) -> Array:
 
 
 def _contrast(values: Array, height: int, width: int, channels: int) -> int:
-    """Return by how much neighbours go together more than others: a correlation, as a whole number."""
+    """Return the difference between correlations of neighbours and of others, as an integer."""
     pixels = np.arange(values.shape[1]).reshape(height, width, channels)
     beside = _correlation(values, pixels[:, :-1], pixels[:, 1:])
     below = _correlation(values, pixels[:-1], pixels[1:])
@@ -98,7 +98,7 @@ def _contrast(values: Array, height: int, width: int, channels: int) -> int:
 
 
 def _correlation(values: Array, some: Array, others: Array) -> int:
-    """Return the mean correlation of pairs of columns, but for constant ones."""
+    """Return the mean correlation of pairs of nonconstant columns."""
     a, b = values[:, some.ravel()], values[:, others.ravel()]
     together, sizes = (a * b).sum(axis=0), np.sqrt((a * a).sum(axis=0) * (b * b).sum(axis=0))
     varies = sizes > 0

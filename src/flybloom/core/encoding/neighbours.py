@@ -1,8 +1,7 @@
-"""Whether neighbours are worse off with one encoding than with another: what a sample of the rows says.
+"""k-NN check: compare two encodings by nearest neighbours in the sample.
 
-A hash keeps rows of similar directions together, so an encoding in which these have other labels is none for it. Soft
-bins lose against the columns themselves where classes are rotated clusters. Distances
-are whole numbers that float64 holds, so the answer is the same everywhere, in any order of the rows.
+A hash groups rows of similar direction, so these should have the same label. Soft bins do harm if classes are rotated
+clusters. Integer arithmetic in float64 gives the same result everywhere.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ DEVIATIONS = 2  # by how many one encoding must be ahead
 
 
 def is_behind(sample: Sample, encoding: Encoding, other: Encoding) -> bool:
-    """Return whether neighbours by one encoding predict worse than by another, beyond chance (McNemar's test)."""
+    """Return whether one encoding predicts significantly worse than another (McNemar's test)."""
     some = sample.first(min(SAMPLED, max(MIN_SAMPLED, SAMPLED_VALUES // sample.rows.shape[1])))
     n_classes, codes = some.class_codes()
     if n_classes < 2:  # noqa: PLR2004
@@ -35,7 +34,7 @@ def is_behind(sample: Sample, encoding: Encoding, other: Encoding) -> bool:
 
 
 def _directions(encoding: Encoding, sample: Sample) -> Array:
-    """Return rows as an encoding that is fitted to them has them, of one length, in whole numbers."""
+    """Return encoded rows, normalised to integers of one length."""
     encoder = encoding.fitted(Encoder(sample.rows.shape[1]), sample)
     encoded = encoder.encode_dense(sample.rows).astype(np.float64)
     squares = np.add.accumulate(encoded * encoded, axis=1)[:, -1:]  # one after the other, as everywhere
@@ -43,7 +42,7 @@ def _directions(encoding: Encoding, sample: Sample) -> Array:
 
 
 def _are_right(rows: Array, codes: Array) -> Array:
-    """Return whether the nearest of the other rows have the label of each."""
+    """Return which rows are classified correctly by their nearest neighbours."""
     n = len(rows)
     squares = (rows * rows).sum(axis=1)
     apart = (squares[:, None] + squares - 2.0 * (rows @ rows.T)) * n + np.arange(n)  # no two are equal

@@ -21,7 +21,7 @@ BINNED_DEVIATIONS = 3  # the same of the mean over the bins of a column
 
 
 class Relevance(Step):
-    """Multiplies each column by a weight from 0 to 1. Sparse rows stay sparse."""
+    """Multiplies columns by weights from 0 to 1; sparse rows stay sparse."""
 
     kind = "relevance"
     keeps_sparse = True
@@ -33,7 +33,7 @@ class Relevance(Step):
     def fit(
         cls, sample: Sample, power: float, limit: float | None, n_bins: int = 1, n_places: int | None = None
     ) -> Self:
-        """Return the step: the larger share to the power, the largest weight 1; all 1 where no column is informative.
+        """Fit the weights: the relevant shares to a power, with maximum 1; all 1 if no column is informative.
 
         See `relevant_shares` for the other parameters.
         """
@@ -74,7 +74,7 @@ class Relevance(Step):
 
 
 def most_by_chance(free: int, n_sums: int) -> float:
-    """Return what the largest of so many sums of `free` squares of normal numbers seldom exceeds.
+    """Return an approximate upper bound of the maximum of several chi-squared variables.
 
     Of 100 or 500 independent ones, one does in every seventh or fourth case. The logarithm is that of the next power of
     two, which everybody rounds alike.
@@ -88,9 +88,8 @@ def relevant_shares(sample: Sample, limit: float | None, n_bins: int, n_places: 
 
     Where rows have targets, ranges of these are the classes.
 
-    The bins of a column decide together whether it is more than chance, because a single one tells little where rows
-    are few; and each how much. Of many columns that are not informative, some look as if they were. So where not even
-    the strongest is beyond what the strongest of as many would have by chance, all shares are 0.
+    All bins of a column are tested together. If not even the most relevant column exceeds the expected maximum under
+    chance, all shares are 0.
 
     Parameters
     ----------
@@ -146,7 +145,7 @@ def _shares_between(sample: Sample, limit: float | None) -> tuple[tuple[Array, A
 
 
 def _class_sums(sample: Sample, codes: Array, n_classes: int, limit: float | None) -> tuple[Array, Array, Array]:
-    """Return sums of values and of squares by class, and of fourth powers; values are whole numbers of limited size."""
+    """Return sums of values and of squares by class, and of fourth powers; values are integers of limited size."""
     rows, weights = sample.rows, sample.weights
     if issparse(rows):
         from scipy import sparse  # noqa: PLC0415 - those who only predict need none
@@ -169,7 +168,7 @@ def _class_sums(sample: Sample, codes: Array, n_classes: int, limit: float | Non
 
 
 def _whole(rows: Array, limit: float | None) -> Array:
-    """Return the values as whole numbers of limited size; a missing one counts as 0, the mean."""
+    """Return the values as integers of limited size; a missing one counts as 0, the mean."""
     if limit is None:
         return np.asarray(rows != 0, np.float64)
     scaled = np.asarray(rows, np.float32) * np.float32(LEVELS / limit)

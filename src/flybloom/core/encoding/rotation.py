@@ -1,8 +1,8 @@
-"""The leading principal components of the columns: few columns that hold most of what many have.
+"""Principal components.
 
-Rows and rotation are whole numbers of limited size, so that every product and sum is exact in float64: the same for one
-row and for many, on any machine. The rotation itself comes from an eigenvalue solver, whose last bits may differ
-between machines; so it is found once, rounded, and kept in the model and its file.
+Rows and rotation are integers of limited size, so products and sums are exact in float64 on any machine. The rotation
+comes from an eigenvalue solver whose last bits may differ between machines, so it is computed once, rounded, and stored
+in the model.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_WEIGHT = 2**29  # LARGEST**2 * MAX_WEIGHT = 2**53: what a sum of products ma
 
 
 class Rotation(Step):
-    """Multiplies rows by a matrix of whole numbers, one column for each component; float32 comes out."""
+    """Multiplies rows by a matrix of integers, one column for each component; float32 comes out."""
 
     kind = "rotation"
 
@@ -83,7 +83,7 @@ class Rotation(Step):
 
 
 def covariance(sample: Sample) -> Array:
-    """Return the covariance of the columns, from sums of whole numbers that are exact in any order."""
+    """Return the covariance of the columns, from sums of integers that are exact in any order."""
     rows, weights = whole(sample.rows), whole_weights(sample.weights)
     weighted = rows * weights[:, None]
     n = weights.sum()
@@ -92,14 +92,14 @@ def covariance(sample: Sample) -> Array:
 
 
 def whole_weights(weights: Array) -> Array:
-    """Return weights as whole numbers of limited sum: as they are if they are such, else in proportion."""
+    """Return weights as integers of limited sum: as they are if they are such, else in proportion."""
     if weights.sum() <= MAX_WEIGHT and (weights == np.rint(weights)).all():
         return weights
     return np.asarray(np.maximum(1.0, np.rint(weights * (MAX_WEIGHT / 2 / weights.sum()))))
 
 
 def whole(rows: Features) -> Array:
-    """Return rows as whole numbers of limited size in float64; a missing value is 0, the mean."""
+    """Return rows as integers of limited size in float64; a missing value is 0, the mean."""
     scaled = np.asarray(rows, np.float64) * UNIT
     np.rint(scaled, out=scaled)
     np.clip(scaled, -LARGEST, LARGEST, out=scaled)

@@ -1,7 +1,7 @@
-"""Means and standard deviations of the columns of a sample, and the coarse grids that fitted numbers are rounded to.
+"""Means and standard deviations of a sample, and rounding to coarse grids.
 
-A fitted number lies on a coarse grid, so that a few rows more or less seldom change an encoder. Sums run over the rows
-in their fixed order, one after the other, so that they are the same bits for any number of threads.
+Fitted numbers are rounded to a coarse grid, so that a few rows seldom change an encoder. Sums run over the rows in a
+fixed order, so they do not depend on threads.
 """
 
 from __future__ import annotations

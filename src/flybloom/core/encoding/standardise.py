@@ -1,4 +1,4 @@
-"""Columns less their means, over their deviations, and cut off where they are far out."""
+"""Standardisation and clipping."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SORTED_ROWS = 1024  # of the sample, in which outliers are looked for
 
 
 class Standardise(Step):
-    """Subtracts a centre from each column, divides by a scale if there is one, and clips; float32 comes out."""
+    """Centres, optionally scales, and clips columns, as float32."""
 
     kind = "standardise"
 
@@ -35,8 +35,7 @@ class Standardise(Step):
     def fit(cls, sample: Sample, scaling: str, clip: float = math.inf) -> Self:
         """Return the step: no scale for "center", the largest deviation for "common", one for each column else.
 
-        A few values that are very far out would make a scale at which all others look alike. Where values are clipped
-        in units of the deviation of their column, such a column has the deviation of the values without them.
+        If values are clipped, outliers are excluded from the standard deviation.
         """
         center, deviations = moments_of(sample.rows, sample.weights)
         if scaling == "center":
@@ -74,7 +73,7 @@ class Standardise(Step):
         return before if self._factor is None else np.asarray(before * self._factor)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return where values are cut off, if they are, centre and scale."""
+        """Return where values are clipped, if they are, centre and scale."""
         clip = {} if self.clip == math.inf else {"clip": self.clip}
         return {**clip, "center": self.center, **({} if self.scale is None else {"scale": self.scale})}
 
@@ -99,7 +98,7 @@ class Standardise(Step):
 def _clipped_moments(sample: Sample) -> tuple[Array, Array, Array]:
     """Return where outliers can be looked for, and mean and deviation of each column without them.
 
-    Columns of which half of the values are one and the same are left alone: what is rare there is no outlier.
+    Columns in which half of the values are equal are not changed: rare values are no outliers there.
     """
     values, weights = np.asarray(sample.rows, np.float64), sample.weights
     order = np.argsort(values, axis=0, kind="stable")  # missing values come last

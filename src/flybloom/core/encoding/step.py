@@ -1,4 +1,4 @@
-"""A step of an encoder: a pure function of a row, fitted once to a sample of the rows."""
+"""Base class of encoder steps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flybloom._internal.typing import Array, Features
 
 
 class Step(ABC):
-    """A pure function of a row, fixed once.
+    """A fitted function of a row.
 
     A new step is one file: a class that is fitted to a `Sample` of rows (a class method `fit`), applied, saved and
     compared. It becomes known by an entry in `encoder.STEPS`, and reachable by one in `encoding.Encoding`.
@@ -23,27 +23,27 @@ class Step(ABC):
 
     @abstractmethod
     def apply(self, rows: Features) -> Features:
-        """Return the rows as the next step, or the hash, sees them. Missing values (NaN) may come and go out."""
+        """Return the transformed rows, which may contain missing values (NaN)."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return what the step is, for files: arrays, by names that no other step has, and what JSON can hold."""
+        """Return arrays and JSON values for files."""
 
     @classmethod
     @abstractmethod
     def from_dict(cls, stored: dict[str, Any], n_inputs: int) -> Self:
-        """Return the step of `to_dict`, among entries of others; ValueError where there can be none."""
+        """Return the step of `to_dict`, among entries of others; ValueError if it is invalid."""
 
     def n_outputs(self, n_inputs: int) -> int:
-        """Return how many columns come out where so many go in."""
+        """Return the number of output columns."""
         return n_inputs
 
     def traced_back(self, shares: Array, *, signed: bool) -> Array:  # noqa: ARG002
-        """Return what belongs to each column that goes in, of what belongs to each that comes out, row by row."""
+        """Map values of output columns back to input columns."""
         return shares
 
     def between(self, low: Array, high: Array) -> tuple[Array, Array]:  # noqa: ARG002
-        """Return bounds of what comes out where each value that goes in is between its bounds, rounding included."""
+        """Return bounds of the output for bounds of the input, rounding included."""
         msg = (
             f"The step {self.kind!r} of the encoding has no bounds, so nothing can be certified. "
             "Expected standardise, bins, relevance, rotation or bias_columns."
@@ -51,17 +51,17 @@ class Step(ABC):
         raise ValueError(msg)
 
     def slopes(self, before: Array) -> Array:
-        """Return how much each column that comes out changes at most, where those that go in change so much."""
+        """Return the maximum change of output columns for changes of input columns."""
         raise NotImplementedError
 
     def fields(self, names: tuple[str, ...] | None = None) -> dict[str, Any]:  # noqa: ARG002
-        """Return what tells this step from others, as JSON; columns may be called by their names."""
+        """Return JSON values that identify this step."""
         entries = self.to_dict().items()
         return {self.kind: {name: exactly(v) if isinstance(v, np.ndarray) else v for name, v in entries}}
 
 
 def exactly(values: Array) -> list[str]:
-    """Return floats as text that loses nothing."""
+    """Return floats as exact text."""
     return [float(value).hex() for value in np.asarray(values).ravel()]
 
 

@@ -1,7 +1,7 @@
-"""The columns of a table as numbers that mean something: categories as a column each, dates as their parts.
+"""Tables: indicator columns for categories, and parts of dates.
 
-Cells come as `_internal.cells` has them: categories as fingerprints, dates as seconds. The categories are those of the
-sample that the step is fitted to.
+Cells are encoded by `_internal.cells`: categories as fingerprints, dates as seconds. Categories are those of the
+sample.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ CYCLE_LENGTHS = {"year": 366.0, "week": 7.0, "day": 1.0}
 
 
 class Table(Step):
-    """Makes columns of numbers of all columns; float64 comes out. A new category is a missing value."""
+    """Converts all columns to float64. Unknown categories are missing values."""
 
     kind = "table"
 
@@ -120,11 +120,11 @@ class Table(Step):
         return np.asarray(np.add.reduceat(shares, self._starts[:-1], axis=1))
 
     def between(self, low: Array, high: Array) -> tuple[Array, Array]:  # noqa: ARG002
-        """Refuse bounds: there is no radius around a category."""
+        """Raise an error for bounds: there is no radius around a category."""
         self._refuse_bounds()
 
     def slopes(self, before: Array) -> Array:  # noqa: ARG002
-        """Refuse slopes, as bounds."""
+        """Raise an error for slopes, as bounds."""
         self._refuse_bounds()
 
     def _refuse_bounds(self) -> NoReturn:
@@ -217,7 +217,7 @@ def _found(cells: Array, codes: Array) -> tuple[Array, Array]:
 
 
 def _wave(place: Array) -> Array:
-    """Return 1 at whole numbers, -1 in the middle between them, and straight lines from one to the other."""
+    """Return 1 at integers, -1 in the middle between them, and straight lines from one to the other."""
     return np.asarray(np.abs((place - np.floor(place)) * 4 - 2) - 1)
 
 

@@ -1,4 +1,4 @@
-"""Columns less their means, rounded to whole numbers: bytes stay whole, and whole numbers are hashed faster."""
+"""Centring by rounded means: integers stay integers, which are hashed faster."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TYPES = (np.int16, np.int32)  # of differences, where they suffice
 
 
 class WholeCenter(Step):
-    """Subtracts a whole number from each column: of whole numbers whole numbers come out, of floats float32."""
+    """Subtracts an integer from each column: of integers integers come out, of floats float32."""
 
     kind = "whole_center"
 
@@ -26,7 +26,7 @@ class WholeCenter(Step):
 
     @classmethod
     def fit(cls, sample: Sample) -> Self:
-        """Return the step; ValueError where means are too large to be rounded to a whole number that is one."""
+        """Return the step; ValueError where means are too large to be rounded to an integer that is one."""
         center = np.rint(moments_of(sample.rows, sample.weights)[0])
         if np.abs(center).max(initial=0) > LARGEST:
             msg = (
@@ -37,7 +37,7 @@ class WholeCenter(Step):
         return cls(center.astype(np.int64))
 
     def apply(self, rows: Features) -> Features:
-        """Return the rows less the centres, in a type that holds every difference."""
+        """Return the rows minus the centres, in a type that holds every difference."""
         if rows.dtype.kind == "f":
             difference: Array = (rows.astype(np.float64) - self.center).astype(np.float32)
             return difference
@@ -69,7 +69,7 @@ class WholeCenter(Step):
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any], n_inputs: int) -> Self:
-        """Return the step, if there is one whole number for each column."""
+        """Return the step, if there is one integer for each column."""
         center = stored_array(stored, "whole_center", np.float64, (n_inputs,), -LARGEST, LARGEST)
         if (center != np.rint(center)).any():
             msg = "its whole-number centres are not whole"
@@ -78,7 +78,7 @@ class WholeCenter(Step):
 
 
 def _range(rows: Features) -> tuple[int, int]:
-    """Return the least and the greatest value, or what the type allows where that is little."""
+    """Return the smallest and the greatest value, or what the type allows where that is little."""
     if rows.dtype.kind == "b" or not rows.size:
         return 0, 1
     if rows.dtype.itemsize <= 2:  # noqa: PLR2004 - bytes and 16 bits

@@ -38,7 +38,7 @@ def damaged(path: str | os.PathLike[str], what: object) -> ModelFileError:
 def hasher_of(
     description: dict[str, Any], arrays: dict[str, Array], max_memory: int | None
 ) -> tuple[Hasher, dict[str, Array]]:
-    """Return the hasher of a description, and the arrays that are not its own; ValueError where there is none."""
+    """Return the hasher of a description, and the arrays that are not its own; ValueError if it is invalid."""
     hasher, arrays = Hasher.from_parts(description, arrays)
     if description.get("fingerprint") != hasher.fingerprint:
         msg = "its fingerprint is wrong"
@@ -54,7 +54,7 @@ def hasher_of(
 
 
 def _check_versions(path: str | os.PathLike[str], description: dict[str, Any]) -> None:
-    """Refuse files of a later flybloom, and what is no file of a model at all."""
+    """Raise an error for files of a later flybloom, and what is no file of a model at all."""
     for name, known in (("format", FORMAT), ("hash_version", WINDOW_VERSION)):
         version: Any = description.get(name, 1 if name == "hash_version" else None)
         if not (type(version) is int and version > 0):

@@ -46,7 +46,7 @@ def parts_of(state: dict[str, Any]) -> Parts:
 
 
 def save(model: Any, path: str | os.PathLike[str], training: dict[str, Any] | None = None) -> None:
-    """Save a model, and how far its training has come, if it has not ended."""
+    """Save a model, and how much its training has come, if it has not ended."""
     kind = type(model).__name__
     if estimator_of(kind) is not type(model):
         msg = (
@@ -93,7 +93,7 @@ def describe_inside(model: Any) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def restore_inside(stored: Any, arrays: dict[str, Array], expected: type[Model]) -> Model:
-    """Return the model that another one kept inside; ValueError where there can be none."""
+    """Return the model that another one kept inside; ValueError if it is invalid."""
     _require(isinstance(stored, dict), "it does not describe the model inside")
     model = restore(stored.get("kind"), stored, arrays)
     _require(isinstance(model, expected), f"the model inside is no {expected.__name__}")
@@ -152,7 +152,7 @@ def load(path: str | os.PathLike[str], expected: type[Any] | None = None, *, max
 def load_in_training(
     path: str | os.PathLike[str], *, max_memory: int | None = None
 ) -> tuple[Any, dict[str, Any] | None]:
-    """Return a model and how far its training had come, or None if it had ended."""
+    """Return a model and how much its training had come, or None if it had ended."""
     description, arrays = open_file(path)
     try:
         model = restore(description.get("kind"), description, arrays, max_memory)
@@ -167,7 +167,7 @@ def load_in_training(
 
 
 def restore(kind: Any, description: dict[str, Any], arrays: dict[str, Array], max_memory: int | None = None) -> Any:
-    """Return the model of a description; ValueError where there can be none."""
+    """Return the model of a description; ValueError if it is invalid."""
     estimator = estimator_of(kind)
     _require(estimator is not None, f"it is of no known kind ({', '.join(known_kinds())})")
     model = estimator_from_json(estimator, description.get("parameters"))
@@ -206,6 +206,6 @@ def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any
 
 
 def _require(is_true: object, otherwise: str) -> None:
-    """Refuse a file unless something is true of it."""
+    """Raise an error for a file unless something is true of it."""
     if not is_true:
         raise ValueError(otherwise)

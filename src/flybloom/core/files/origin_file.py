@@ -38,7 +38,7 @@ def origin_to_parts(origin: Origin) -> tuple[dict[str, Any], dict[str, Array]]:
 def origin_from_parts(
     facts: dict[str, Any], arrays: dict[str, Array], n_features: int, recipe: Recipe, counts: Counts
 ) -> Origin | None:
-    """Return the rows that a file holds, or None if it holds none; ValueError where there can be none."""
+    """Return the rows that a file holds, or None if it holds none; ValueError if it is invalid."""
     is_old = OLD_PREFIX in facts
     if not arrays and not is_old and PREFIX not in facts:
         return None
@@ -84,7 +84,7 @@ def rows_to_parts(block: Block, prefix: str) -> tuple[dict[str, Any], dict[str, 
 
 
 def rows_from_parts(facts: dict[str, Any], arrays: dict[str, Array], n_features: int, prefix: str) -> Block:
-    """Return rows that a file holds; ValueError where there can be none."""
+    """Return rows that a file holds; ValueError if it is invalid."""
     rows, columns, starts, weights, targets = (arrays.get(f"{prefix}_{name}") for name in NAMES)
     _require(rows is not None and weights is not None, "are incomplete")
     assert rows is not None  # noqa: S101 - for mypy
@@ -115,7 +115,7 @@ def labels_in_order(labels: Array) -> dict[str, Any]:
 
 
 def labels_from_order(stored: Any) -> Array:
-    """Return the labels; ValueError where there can be none."""
+    """Return the labels; ValueError if it is invalid."""
     try:
         classes, codes = labels_from_json(stored["classes"]), np.array(stored["codes"], np.int64)
         if codes.ndim != 1 or not ((codes >= 0) & (codes < classes.size)).all():
@@ -177,7 +177,7 @@ def _announced(known: Any, own: dict[str, Any]) -> Array | None:
 
 
 def _require(is_true: object, otherwise: str) -> None:
-    """Refuse rows that no sketch can have."""
+    """Raise an error for rows that no sketch can have."""
     if not is_true:
         msg = f"the rows that its hash was derived from {otherwise}"
         raise ValueError(msg)

@@ -31,7 +31,7 @@ _registered: dict[str, type] = {}
 
 
 def register(kind: Kind) -> Kind:
-    """Let files know an estimator of somebody else's by the name of its class; usable as a decorator."""
+    """Tell files an estimator of somebody else's by the name of its class; usable as a decorator."""
     _registered[kind.__name__] = kind
     return kind
 

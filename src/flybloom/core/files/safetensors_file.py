@@ -152,6 +152,6 @@ def _not_ours(path: str | os.PathLike[str]) -> str:
 
 
 def _refuse_constant(name: str) -> None:
-    """Refuse NaN and infinities, which are not JSON."""
+    """Raise an error for NaN and infinities, which are not JSON."""
     msg = f"{name} is not a number of JSON"
     raise ValueError(msg)

@@ -1,1 +1,1 @@
-"""From features to winners: connections drawn from a seed, the largest sums, and the name of a way of hashing."""
+"""Hashing: connections from a seed, sums, winners, and fingerprints."""

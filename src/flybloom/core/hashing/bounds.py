@@ -1,9 +1,8 @@
-"""Between which bounds every sum stays while a row moves within a radius; rounding included.
+"""Bounds of sums for rows within a radius, rounding included.
 
-Two bounds are found, and the narrower one holds. The first follows the least and the largest value of every column
-through the encoding and the sums, in the very operations of hashing: none of them turns the order of two values around,
-so nothing that is computed for a row within the radius lies outside. The second knows that columns move together, in
-the l1 and l2 balls and through a rotation: it is found from how steep the encoding is, with room for all rounding.
+The tighter of two bounds is used. The first propagates the minimum and maximum of every column through encoding and
+sums with the operations of hashing, which are monotone. The second takes into account that columns move together, in l1
+and l2 balls and through rotations, from Lipschitz constants of the encoding with a margin for rounding.
 """
 
 from __future__ import annotations
@@ -33,10 +32,9 @@ class SumBounds:
     Parameters
     ----------
     hasher : Hasher
-        What hashes the rows.
+        The hasher.
     norm : {"linf", "l2", "l1"}
-        How the distance to a row is measured: by the largest change of a feature, the root of the sum of their squares,
-        or their sum.
+        Norm of the change.
     """
 
     def __init__(self, hasher: Hasher, norm: str) -> None:
@@ -53,7 +51,7 @@ class SumBounds:
             self._steepness = self._of_components(_slopes(steps, hasher.encoder.n_features))
 
     def of(self, rows: Array, radius: Array) -> tuple[Array, Array]:
-        """Return the least and the largest sum of each component, of shape (n, m), for a radius for each row."""
+        """Return the smallest and the largest sum of each component, of shape (n, m), for a radius for each row."""
         is_whole = not self._hasher.encoder.steps and rows.dtype.kind != "f"
         ends = _whole_ends(rows, radius, self._hasher.projection.n_connections) if is_whole else _ends(rows, radius)
         low, high = self._hashed(ends, is_whole=is_whole)
@@ -93,7 +91,7 @@ class SumBounds:
         return out
 
     def _by_steepness(self, radius: Array) -> tuple[Array, Array]:
-        """Return how far sums can move where each column follows from one feature."""
+        """Return how much sums can move where each column follows from one feature."""
         reach = radius[:, None] * self._steepness
         return reach, reach
 
@@ -111,7 +109,7 @@ class SumBounds:
         return np.asarray(np.sqrt(squares) * ROOM)
 
     def _by_rotation(self, rows: Array, ends: tuple[Array, Array], radius: Array) -> tuple[Array, Array]:
-        """Return how far sums can move that see the columns through a rotation: a sum is linear in what is rotated."""
+        """Return how much sums can move that see the columns through a rotation: a sum is linear in what is rotated."""
         assert self._rotation is not None  # noqa: S101 - asked where there is one
         low, high = ends
         middle = rows.astype(np.float64)
@@ -152,7 +150,7 @@ def _slopes(steps: tuple[Step, ...], n_features: int) -> Array:
 
 
 def _ends(rows: Array, radius: Array) -> tuple[Array, Array]:
-    """Return the least and the largest value of each feature, rounded outwards."""
+    """Return the smallest and the largest value of each feature, rounded outwards."""
     rows = rows.astype(np.float64)
     with np.errstate(over="ignore"):
         low, high = rows - radius[:, None], rows + radius[:, None]
@@ -160,7 +158,7 @@ def _ends(rows: Array, radius: Array) -> tuple[Array, Array]:
 
 
 def _whole_ends(rows: Array, radius: Array, n_connections: int) -> tuple[Array, Array]:
-    """Return the least and the largest whole number of each feature."""
+    """Return the smallest and the largest integer of each feature."""
     most = MAX_WHOLE // n_connections
     steps = np.floor(np.minimum(radius, float(most))).astype(np.int64)
     values = rows.astype(np.int64)

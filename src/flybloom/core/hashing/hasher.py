@@ -1,4 +1,4 @@
-"""The hasher: rows to winners, through an encoder and a projection that are fixed once."""
+"""The hasher: an encoder and a projection."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Hasher:
     Parameters
     ----------
     encoder : Encoder
-        What the hash sees.
+        The encoder.
     projection : Projection
         The connections, drawn from a seed.
     n_winners : int
@@ -45,7 +45,7 @@ class Hasher:
     n_winners: int
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel without what follows from the rest."""
+        """Pickle without derived values."""
         return Hasher, (self.encoder, self.projection, self.n_winners)
 
     @staticmethod
@@ -60,7 +60,7 @@ class Hasher:
         return self.projection.n_components
 
     def for_each_block(self, X: Features, use: Callable[[slice, Winners], None], n_jobs: int | None = None) -> None:
-        """Hash `X` block by block, on n_jobs threads, and hand each block's winners, in ascending order, to `use`."""
+        """Hash `X` in blocks on n_jobs threads, and pass the winners of each block, in ascending order, to `use`."""
         if 0 < X.shape[0] <= FEW_ROWS and not issparse(X):
             use(slice(0, X.shape[0]), self._winners_of_few(X))
             return
@@ -83,7 +83,7 @@ class Hasher:
         return winners
 
     def ranked_winners(self, X: Features, n_jobs: int | None = None) -> Winners:
-        """Return the winners of all rows, the largest sum first: those of a smaller rho are the first of them."""
+        """Return the winners of all rows by descending sum."""
         winners: Winners = np.empty((X.shape[0], self.n_winners), np.uint32)
         self.projection.draw(sparse=issparse(X))
 
@@ -95,7 +95,7 @@ class Hasher:
         return winners
 
     def _winners_of_few(self, X: Array) -> Winners:
-        """Return the winners of few rows; the last are remembered, because who predicts rows often learns them next."""
+        """Return the winners of few rows; the last are cached, because rows are often predicted and then learned."""
         rows = X.dtype, X.shape, X.tobytes()
         known, winners = self.__dict__.get("_latest", (None, None))
         if known != rows:
@@ -106,7 +106,7 @@ class Hasher:
 
     @cached_property
     def fields(self) -> dict[str, Any]:
-        """Everything that the winners of a row depend on besides the row, as JSON."""
+        """Everything that determines the hash, as JSON."""
         return {
             "hash_version": self.projection.version,
             **self.encoder.fields(),
@@ -119,7 +119,7 @@ class Hasher:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short name for how this hashes: what differs has another name."""
+        """Identifier of this hash."""
         return hashlib.sha256(json.dumps(self.fields, sort_keys=True).encode()).hexdigest()[:32]
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -146,7 +146,7 @@ class Hasher:
 
     @staticmethod
     def from_parts(facts: dict[str, Any], arrays: dict[str, Array]) -> tuple[Hasher, dict[str, Array]]:
-        """Return the hasher of a description, and the arrays that are not its own; ValueError where there is none."""
+        """Restore a hasher, and return the remaining arrays; ValueError if it is invalid."""
         for name in SIZES:
             _require(type(facts.get(name)) is int, f"{name} is not a whole number")
         _require(type(facts.get("signed_")) is bool, "signed_ is neither true nor false")
@@ -172,20 +172,20 @@ class Hasher:
         return hasher, {name: arrays[name] for name in arrays if name not in encoder.to_parts()[1]}
 
     def require_same(self, other: Hasher, action: str) -> None:
-        """Refuse another hasher whose winners mean something else."""
+        """Raise an error for a different hasher."""
         if other is self:
             return
         require_no_differences(self.fields, other.fields, action)
 
 
 def _require(is_true: object, otherwise: str) -> None:
-    """Refuse a description unless something is true of it."""
+    """Raise an error for a description unless something is true of it."""
     if not is_true:
         raise ValueError(otherwise)
 
 
 def require_no_differences(a: dict[str, Any], b: dict[str, Any], action: str) -> None:
-    """Refuse two ways of hashing that differ."""
+    """Raise an error for two different hashes."""
     found = _differences(a, b)
     if found:
         msg = (
@@ -198,7 +198,7 @@ def require_no_differences(a: dict[str, Any], b: dict[str, Any], action: str) ->
 
 
 def _differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
-    """Return what differs between two ways of hashing, a phrase for each field."""
+    """Return descriptions of the differences between two hashes."""
     return [_difference(name, a.get(name), b.get(name)) for name in {**a, **b} if a.get(name) != b.get(name)]
 
 

@@ -71,7 +71,7 @@ class Projection:
     grid: tuple[int, ...] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel without the connections: they follow from the rest."""
+        """Pickle without the connections, which are derived."""
         return Projection, (self.seed, self.n_features, self.n_components, self.n_connections, self.signed, self.grid)
 
     @property
@@ -135,7 +135,7 @@ class Projection:
         return inverted
 
     def draw(self, *, sparse: bool) -> None:
-        """Draw the connections now, once, rather than in several threads at the same time."""
+        """Draw the connections now, once, rather than in several threads at once."""
         _ = self.inverted if sparse else self.packed_connections
 
     def connections(self) -> tuple[Array, Array]:
@@ -188,7 +188,7 @@ class Projection:
         return np.ascontiguousarray(rows, np.int16 if is_narrow else np.int64)
 
     def _write_dense_winners(self, rows: Array, out: Winners) -> None:
-        """Hash rows side by side, or one after the other where they are few."""
+        """Hash rows side by side, or in sequence where they are few."""
         is_float, m, rho = rows.dtype.kind == "f", self.n_components, out.shape[1]
         n_summed = self.n_components * self.n_connections
         is_wide = self.n_features > max(MOST_FEATURES, n_summed)
@@ -216,7 +216,7 @@ class Projection:
         return stays_plain("winners", n_values, "winners", "one_row")
 
     def _write_winners_of_few(self, rows: Array, out: Winners) -> None:
-        """Hash rows one after the other."""
+        """Hash rows in sequence."""
         is_float, m, rho = rows.dtype.kind == "f", self.n_components, out.shape[1]
         signs = self.signs if is_float else None
         keys = np.empty(m, np.int64)
@@ -262,7 +262,7 @@ class Projection:
         return int(low) * self.n_connections, int(high) * self.n_connections
 
     def _require_finite_sums(self, values: Array) -> None:
-        """Refuse floats whose sums could leave the range of float32."""
+        """Raise an error for floats whose sums could leave the range of float32."""
         if values.size == 0:
             return
         largest = max(float(values.max()), -float(values.min()))
@@ -275,7 +275,7 @@ class Projection:
 
 
 def window_sides(grid: tuple[int, ...], n_connections: int) -> Array:
-    """Return the least and the largest height, then width, of a window: from a ninth to a half of the grid.
+    """Return the smallest and the largest height, then width, of a window: from a ninth to a half of the grid.
 
     Where not even the largest has room for all connections, up to the whole of it.
     """

@@ -1,4 +1,4 @@
-"""Winners by their sums, for those who want the first of them: hashing gives them in ascending order."""
+"""Winners by descending sum; hashing returns them in ascending order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many components, connections and winners: what users ask for, and what it comes to."""
+"""Numbers of components, connections and winners: requested and resolved values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FLOATS = (float, np.floating)
 
 
 class Seen(Enum):
-    """What the components sum, as far as it tells how many of them there should be."""
+    """Type of input, which determines default sizes."""
 
     COLUMNS = "columns"
     WINDOWS = "windows"  # of images and signals
@@ -37,7 +37,7 @@ class Seen(Enum):
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes as they are asked for: whole numbers, multiples or shares, or "auto"."""
+    """Requested sizes: integers, multiples or shares, or "auto"."""
 
     n_components: Any = "auto"
     n_connections: Any = "auto"
@@ -53,10 +53,9 @@ class Sizes:
         n_rows: int | None = None,  # noqa: ARG002
         seen: Seen = Seen.COLUMNS,
     ) -> tuple[int, int, int]:
-        """Return m, s and rho for so many features: ints as they are, floats as multiples or shares, at least one.
+        """Resolve m, s and rho for a number of features.
 
-        What does not fit the features is refused. Where an encoding makes more or fewer columns of the features,
-        connections are counted in these; "auto" takes half of them, up to a limit.
+        Connections are relative to encoded columns; "auto" takes half of them, up to a limit.
         """
         auto_components, most_connections, most_winners = AUTO_COMPONENTS, AUTO_CONNECTIONS, AUTO_WINNERS
         if seen is Seen.WORDS:
@@ -87,14 +86,14 @@ class Sizes:
 
 @dataclass(frozen=True)
 class BayesSizes(Sizes):
-    """Sizes for counts of which shares are read: many components for sparse rows of many features."""
+    """Sizes for naive Bayes: many components for wide sparse rows."""
 
     of_words = BAYES_COMPONENTS, BAYES_CONNECTIONS, BAYES_WINNERS
 
 
 @dataclass(frozen=True)
 class PairSizes(Sizes):
-    """Sizes for pairs of winners, which cost the square of the components: few for few rows, and many winners."""
+    """Sizes for pair counts, whose cost is quadratic in the components."""
 
     of_words = AUTO_COMPONENTS, PAIR_CONNECTIONS, MAX_PAIR_WINNERS  # how many components follows from the rows
 
@@ -110,7 +109,7 @@ class PairSizes(Sizes):
         n_rows: int | None = None,
         seen: Seen = Seen.COLUMNS,
     ) -> tuple[int, int, int]:
-        """Return m, s and rho for so many features and rows."""
+        """Resolve m, s and rho for numbers of features and rows."""
         m, s, rho = self.n_components, self.n_connections, self.n_winners
         if m == "auto":
             few, many = PAIR_ROWS
@@ -129,7 +128,7 @@ class PairSizes(Sizes):
 
 @dataclass(frozen=True)
 class LeverageSizes(PairSizes):
-    """Sizes for pairs of which leverage is read: as few rows as there are, they want many components."""
+    """Sizes for leverage."""
 
     def for_features(
         self,
@@ -138,7 +137,7 @@ class LeverageSizes(PairSizes):
         n_rows: int | None = None,
         seen: Seen = Seen.COLUMNS,
     ) -> tuple[int, int, int]:
-        """Return m, s and rho for so many features and rows; of many features, half as many components are as good."""
+        """Resolve m, s and rho for numbers of features and rows."""
         m, s, rho = self.n_components, self.n_connections, self.n_winners
         n_hashed = n_features if n_columns is None else n_columns
         if m == "auto":

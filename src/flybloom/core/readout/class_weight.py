@@ -17,7 +17,7 @@ ClassWeight: TypeAlias = Literal["balanced"] | dict[Any, float] | None
 
 
 def check_class_weight(class_weight: Any, owner: str) -> None:
-    """Refuse weights that are not positive numbers, and labels that cannot be those of one model."""
+    """Raise an error for weights that are not positive numbers, and labels that cannot be those of one model."""
     if not isinstance(class_weight, dict):
         return
     for label, weight in class_weight.items():

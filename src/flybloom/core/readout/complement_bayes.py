@@ -1,14 +1,14 @@
 """Counts read as complement naive Bayes: a class is likely where few of the wins of a row's winners lie outside of it.
 
 Filters ask whether a component has won in a class, and hardly how often beside others. Of texts, most components have
-won in most classes, and what tells is in how uneven a share. So here component j speaks for class i by
+won in most classes, and what tells is in how uneven a share. So here component j supports class i by
 
     log(wins of j + a) - log(wins of j in other classes + a)
 
 which is 0 where it never won in the class. Added over the winners, and set against what as many wins drawn at random
-from all rows would say, that is ComplementNB of scikit-learn, from the same whole numbers as the filters.
+from all rows would say, that is ComplementNB of scikit-learn, from the same integers as the filters.
 
-A weight depends on its component's counts alone. It is a whole number of one unit, see `linear.py`, and the
+A weight depends on its component's counts alone. It is an integer of one unit, see `linear.py`, and the
 logarithm is our own. So sums are the same in any order and on every machine.
 """
 
@@ -150,7 +150,7 @@ def intercept_of(counts: ClassCounts, class_count: Array, by_class: Array | None
 
 
 def _logs(wins: Array, per_row: int) -> Array:
-    """Return the logarithms of whole numbers of wins, with what every component is given."""
+    """Return the logarithms of integers of wins, with what every component is given."""
     most = int(wins.max(initial=0))
     if most >= MAX_LOOKED_UP:
         return logarithm(wins / float(per_row) + SMOOTHING)

@@ -1,7 +1,7 @@
 """The decay that counts ask for: the more often components have won, the less a single win may say.
 
 A fixed decay saturates: after some dozen wins a weight is nothing, and classes in which a component won 50 and 500
-times look alike. So "auto" is 16 over the mean of all counts, zeros included, to the power 11/8. Whole numbers that
+times look alike. So "auto" is 16 over the mean of all counts, zeros included, to the power 11/8. Integers that
 add up decide, by operations that are rounded alike on every machine. It goes in steps, so that it changes rarely as
 rows come.
 """

@@ -50,7 +50,7 @@ class LeftOut:
         return without_own(self.scores(winners), truth, self._leverages.of_rows(winners))
 
     def novelty(self, winners: Winners) -> Array:
-        """Return 1 less the score of each row for each class, which shrinks as far as known rows do not explain it."""
+        """Return 1 minus the score of each row for each class, which shrinks as far as known rows do not explain it."""
         return np.asarray(1.0 - self.scores(winners) / (1.0 + self._leverages.of_rows(winners))[:, None])
 
     def own_novelty(self, winners: Winners, truth: Array) -> Array:

@@ -1,7 +1,7 @@
 """The read-out of filters, Bayes and ridge alike: each winner adds a weight to the score of each class.
 
-Sums of floats depend on the order, and winners may come in any. So weights are int32, whole numbers of one unit, which
-is a power of two, and intercepts are whole numbers of it as well: a float64 holds every sum of up to 2^22 of them
+Sums of floats depend on the order, and winners may come in any. So weights are int32, integers of one unit, which
+is a power of two, and intercepts are integers of it as well: a float64 holds every sum of up to 2^22 of them
 without rounding. Whatever adds them in float64, in whatever order, gets the same bits, and classes that tie do so
 exactly.
 """
@@ -87,7 +87,7 @@ class LinearReadout(NamedTuple):
     weights : Weights
         What each component adds to the score of each class, in units.
     intercept : ndarray of shape (n_classes,), float64
-        What is added to the sums, in units: whole numbers.
+        What is added to the sums, in units: integers.
     unit : float
         A power of two.
     seed : int
@@ -148,7 +148,7 @@ class FrozenReadout(NamedTuple):
 
     @staticmethod
     def from_parts(n_components: int, facts: dict[str, Any], arrays: dict[str, Array]) -> FrozenReadout:
-        """Return what a file holds; ValueError where there can be none."""
+        """Return what a file holds; ValueError if it is invalid."""
         classes, unit, divisor = classes_from_facts(facts), facts.get("unit"), facts.get("divisor", 1)
         temperature = facts.get("temperature")
         if type(temperature) is not float or not 0 < temperature < np.inf:
@@ -182,14 +182,14 @@ def weights_to_arrays(weights: Array, intercept: Array, unit: float) -> dict[str
 
 
 def weights_from_arrays(n_components: int, n_columns: int, arrays: dict[str, Array]) -> tuple[Array, Array, float]:
-    """Return weights, intercept and unit of a file; ValueError where there can be none."""
+    """Return weights, intercept and unit of a file; ValueError if it is invalid."""
     weights, intercept = _checked_weights(n_components, n_columns, arrays, np.float32)
     unit = unit_for(weights, intercept, MOST_DIGITS)
     return in_units(weights, unit), np.rint(intercept / unit), unit
 
 
 def _checked_weights(n_components: int, n_columns: int, arrays: dict[str, Array], dtype: Any) -> tuple[Array, Array]:
-    """Return weights and intercept of a file as they are there; ValueError where there can be none."""
+    """Return weights and intercept of a file as they are there; ValueError if it is invalid."""
     weights, intercept = arrays.get("weights"), arrays.get("intercept")
     if (
         set(arrays) != {"weights", "intercept"}

@@ -1,6 +1,6 @@
 """What novelty is read by, as files hold it: a weight for each component, or one for each pair of components.
 
-Weights are whole numbers of a unit, a power of two, and few enough digits long that a float64 holds every sum of them
+Weights are integers of a unit, a power of two, and few enough digits long that a float64 holds every sum of them
 over the winners of a row. So the order in which they are added does not matter, and all machines and runtimes that add
 them get the same bits.
 """
@@ -74,7 +74,7 @@ NoveltyForm = FilterForm | LeverageForm
 
 
 def packed(square: Array, dtype: Any = np.float64, unit: float = 1.0) -> Array:
-    """Return the triangle of a matrix of which the lower half is filled in, in units; whole numbers are rounded."""
+    """Return the triangle of a matrix of which the lower half is filled in, in units; integers are rounded."""
     m = len(square)
     triangle = np.empty(m * (m + 1) // 2, dtype)
     for u, row in enumerate(square):
@@ -96,7 +96,7 @@ class NoveltyReadout(NamedTuple):
 
     @staticmethod
     def from_parts(n_components: int, facts: dict[str, Any], arrays: dict[str, Array]) -> NoveltyReadout:
-        """Return what a file holds; ValueError where there can be none."""
+        """Return what a file holds; ValueError if it is invalid."""
         offset = facts.get("offset")
         if type(offset) is not float or not -1 <= offset <= 0:
             msg = "its threshold is not a number from -1 to 0"
@@ -105,7 +105,7 @@ class NoveltyReadout(NamedTuple):
 
 
 def _form_from_parts(n_components: int, facts: dict[str, Any], arrays: dict[str, Array]) -> NoveltyForm:
-    """Return what a file holds; ValueError where there can be none."""
+    """Return what a file holds; ValueError if it is invalid."""
     if set(arrays) == {"weights"}:
         weights = arrays["weights"]
         if weights.dtype == np.uint32 and weights.shape == (n_components,) and weights.max(initial=0) <= 1 / UNIT:

@@ -27,6 +27,6 @@ class FrozenOutputs(NamedTuple):
 
     @staticmethod
     def from_parts(n_components: int, facts: dict[str, Any], arrays: dict[str, Array]) -> FrozenOutputs:
-        """Return what a file holds; ValueError where there can be none."""
+        """Return what a file holds; ValueError if it is invalid."""
         grid = TargetGrid.from_json(facts.get("targets"))
         return FrozenOutputs(*weights_from_arrays(n_components, grid.n_outputs, arrays), grid)

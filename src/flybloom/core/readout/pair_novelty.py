@@ -3,7 +3,7 @@
 With w the hash of a row (rho ones among m) and G = sum of w w' over the rows learned, the leverage of a new row is
 ``l = w' (G + alpha I)^-1 w``. It is the variance, over alpha, of a Gaussian process whose kernel is the number of
 common winners [1]_: rows whose winners are explained together by those of known rows have little of it, rows whose
-winners were never met have ``rho / alpha``. Learned as well, the row would have the leverage ``l / (1 + l)`` (Sherman
+winners were never seen have ``rho / alpha``. Learned as well, the row would have the leverage ``l / (1 + l)`` (Sherman
 and Morrison), from 0 to 1; that is its novelty. So the leverage of a row that was learned is its novelty to the others.
 
 What is solved here is derived and never kept in files of counts. It is computed in float64 by LAPACK, so its last bits

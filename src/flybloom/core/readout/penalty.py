@@ -91,7 +91,7 @@ def choose_alpha(matrix: Array, targets: Targets, n_rows: float, unit: float) ->
 
 
 def least(criterion: Array, freedom: Array, n_rows: float) -> int:
-    """Return which penalty has the least criterion, or the next smaller if that is nearly as good."""
+    """Return which penalty has the smallest criterion, or the next smaller if that is nearly as good."""
     first, at = _valley(criterion, freedom, n_rows)
     is_near = at > first and criterion[at - 1] <= criterion[at] * (1.0 + NEAR)
     return at - 1 if is_near else at

@@ -1,6 +1,6 @@
 """Windows of several lengths over the same rows, judged by who has been right: counts, and what decides between them.
 
-Rows come one after the other, whatever the size of blocks: each is answered by all windows, and then learned. So what
+Rows come in sequence, whatever the size of blocks: each is answered by all windows, and then learned. So what
 comes out depends on the order of rows and on nothing else.
 """
 
@@ -153,7 +153,7 @@ class Rivals(NamedTuple):
         return self.copied()._replace(classes=classes, tables=tables, rows=rows, kept_codes=place[self.kept_codes])
 
     def follow(self, won: Won, decay: float | str, seed: int) -> tuple[Self, Array]:
-        """Let rows come one after the other; return the windows then, and what was answered before each was learned.
+        """Let rows come in sequence; return the windows then, and what was answered before each was learned.
 
         A single row of known classes is entered in place, by one call of a kernel, which nothing interrupts; otherwise
         these windows stay as they are. Winners may have any order.

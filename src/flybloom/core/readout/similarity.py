@@ -34,7 +34,7 @@ def most_similar_pairs(similarity: Array, k: int) -> list[tuple[int, int, float]
 
 
 def most_similar_classes(model: Any, k: int = 3, **options: Any) -> list[tuple[Any, Any, float]]:
-    """Return the pairs of classes that are hardest to tell apart.
+    """Return the pairs of classes that are hardest to distinguish.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ MIN_TEMPERATURE, MAX_TEMPERATURE = 1e-4, 1e4
 
 
 def fitted_temperature(novelty: Novelty, codes: Codes, weights: Weights | None = None) -> float:
-    """Return the temperature at which the softmax of minus the novelty has the least log-loss.
+    """Return the temperature at which the softmax of minus the novelty has the smallest log-loss.
 
     With ``b = 1 / temperature`` the loss of a row of class y is ``b f_y + log(sum_i exp(-b f_i))``: convex in b. Its
     slope, ``f_y - sum_i p_i f_i``, is added up exactly, so the order of the rows does not matter. The temperature

@@ -15,7 +15,7 @@ def weighted_quantile(values: Array, weights: Weights, share: float) -> float:
     values : ndarray of shape (n,)
         The values, in any order.
     weights : ndarray of shape (n,)
-        Whole numbers: how often each value counts.
+        Integers: how often each value counts.
     share : float
         From 0 to 1.
 

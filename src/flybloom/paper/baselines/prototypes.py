@@ -126,7 +126,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(means.fit(rows).cluster_centers_)
 
     def _require_enough_rows(self, classes: Array, codes: Array) -> None:
-        """Refuse a class that has fewer rows than it should have prototypes."""
+        """Raise an error for a class that has fewer rows than it should have prototypes."""
         n_rows = np.bincount(codes)
         fewest = int(n_rows.argmin())
         if n_rows[fewest] < self.n_prototypes:

@@ -154,7 +154,7 @@ def best_of(baseline: Baseline, profile: str, X: Any, y: Any, splits: Sequence[S
 
 
 def _one_by_one(baseline: Baseline, params: Params, X: Array, y: Array, splits: list[Split], seed: int) -> Outcome:
-    """Fit and predict anew for each split."""
+    """Fit and predict again for each split."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", ConvergenceWarning)  # one epoch is what the paper asks for

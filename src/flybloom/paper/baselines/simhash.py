@@ -22,7 +22,7 @@ KEY_BITS = 64  # of the hash, for the choice between classes that tie
 
 
 def resolve_size(n_components: int | float, n_features: int) -> int:
-    """Return m: an int as it is, a float as a multiple of the features, cut off as the authors do."""
+    """Return m: an int as it is, a float as a multiple of the features, clipped as the authors do."""
     if isinstance(n_components, float | np.floating):
         return max(FEWEST, int(n_components * n_features))
     return int(n_components)
@@ -55,7 +55,7 @@ def hash_blocks(X: Array, directions: Array) -> Iterator[tuple[slice, Array]]:
 
 
 def unmet(bits: Array, never: Array) -> Array:
-    """How many of the active bits of each row each class has never met: (rows, m) and (classes, m) give counts."""
+    """How many of the active bits of each row each class has never seen: (rows, m) and (classes, m) give counts."""
     return (bits.astype(np.float32) @ never.astype(np.float32).T).astype(np.int64)  # whole numbers below 2^24: exact
 
 
@@ -84,7 +84,7 @@ class SimHashBloomClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     ----------
     n_components : int or float, default=32.0
         How many random directions there are, m in the paper. A float is a multiple of the number of features, below
-        one to project down and above to project up, cut off to a whole number, and at least two.
+        one to project down and above to project up, clipped to an integer, and at least two.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the directions, and of the choice between classes that tie.
@@ -98,7 +98,7 @@ class SimHashBloomClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Number of random directions.
 
     seed_ : int
-        Seed of the directions, which are drawn anew when they are needed.
+        Seed of the directions, which are drawn again when they are needed.
 
     filters_ : ndarray of shape (n_classes, n_components_), bool
         Whether no row of the class had the component active.

@@ -59,7 +59,7 @@ class Dataset:
     source: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse rows and labels that do not belong together."""
+        """Raise an error for rows and labels that do not belong together."""
         if (self.X_test is None) != (self.y_test is None):
             msg = f"{self.name}: X_test and y_test belong together. Got only one of them."
             raise SourceError(msg)
@@ -71,7 +71,7 @@ class Dataset:
                 raise SourceError(msg)
 
     def _check(self, what: str, X: Array, y: Codes) -> None:
-        """Refuse rows that are not a finite table of numbers, and labels that are not one code for each."""
+        """Raise an error for rows that are not a finite table of numbers, and labels that are not one code for each."""
         if X.ndim != ROWS_AND_COLUMNS or X.dtype.kind not in "biuf":
             msg = f"{self.name}: {what} must be rows and columns of numbers. Got {X.dtype} of shape {X.shape} instead."
             raise SourceError(msg)

@@ -137,7 +137,7 @@ def make_binary(
 
 
 def flip_labels(y: Any, share: float, *, n_classes: int, random_state: Any, skip_previous: bool = False) -> Codes:
-    """Give some rows another label, as the paper's experiment with label noise does.
+    """Yield some rows another label, as the paper's experiment with label noise does.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ class NeighborConditions(NamedTuple):
 def binary_sizes(n_rows: int, n_features: int, n_ones: int, delta: float, n_classes: int = 2) -> TheoremSizes:
     """Return the sizes of Theorem 3, and of its corollary for more classes: binary rows with b ones.
 
-    rho >= 36 ln(L / delta) / (1 - b/d), the least whole s with C(d, s) / C(b, s) >= n d / b, and m = rho times that.
+    rho >= 36 ln(L / delta) / (1 - b/d), the smallest whole s with C(d, s) / C(b, s) >= n d / b, and m = rho times that.
 
     Parameters
     ----------
@@ -304,7 +304,7 @@ def _conditions(distances: NDArray[Any], y: NDArray[Any], near: float, far: floa
 
 
 def _check(delta: float, n_classes: int) -> None:
-    """Refuse a delta or a number of classes that no theorem speaks of."""
+    """Raise an error for a delta or a number of classes that no theorem speaks of."""
     if not 0 < delta < 1:
         msg = f"delta must be above 0 and below 1. Got {delta!r} instead."
         raise ValueError(msg)

@@ -231,7 +231,7 @@ def _wins(sums: NDArray[np.float64], share: float) -> NDArray[np.bool_]:
 
 
 def _require(is_true: bool, expected: str, got: object) -> None:
-    """Refuse an argument in one sentence."""
+    """Raise an error for an argument in one sentence."""
     if not is_true:
         msg = f"{expected}. Got {got!r} instead."
         raise ValueError(msg)

@@ -8,7 +8,7 @@ from flybloom._internal.typing import Array
 
 
 def soft_bins(rows: Array, n_bins: int, limit: np.float32, scale: np.float32, means: Array, out: Array) -> None:
-    """Write the hats of float32 `rows` to `out`, less their means; a missing value becomes zeros.
+    """Write the hats of float32 `rows` to `out`, minus their means; a missing value becomes zeros.
 
     With `scale` above zero, the value itself, times it, comes after the hats of each column.
 

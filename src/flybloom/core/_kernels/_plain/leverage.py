@@ -8,7 +8,7 @@ from flybloom._internal.typing import Array
 
 
 def winner_forms(winners: Array, triangle: Array, out: Array) -> None:
-    """Write the sum of a symmetric matrix of whole numbers, of which `triangle` is the lower half, over all pairs."""
+    """Write the sum of a symmetric matrix of integers, of which `triangle` is the lower half, over all pairs."""
     lower = np.tril_indices(winners.shape[1])
     twice = np.where(lower[0] == lower[1], 1, 2)
     for i, row in enumerate(winners.astype(np.int64)):

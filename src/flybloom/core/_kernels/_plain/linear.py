@@ -12,7 +12,7 @@ VALUES_AT_ONCE = 2**20  # weights that are looked up together
 def linear_sums(winners: Array, weights: Array, intercept: Array, out: Array) -> None:
     """Write ``intercept[c] + sum of weights[j, c] over the winners j of row i`` to ``out[i, c]``.
 
-    Weights are whole numbers of one unit, so float64 holds every sum of them exactly, in whatever order.
+    Weights are integers of one unit, so float64 holds every sum of them exactly, in whatever order.
     """
     n_classes = out.shape[1]
     step = max(1, VALUES_AT_ONCE // (winners.shape[1] * weights.shape[1]))

@@ -36,7 +36,7 @@ def plain_winners(rows: Array, connections: Array, m: int, is_signed: bool, out:
 
 
 def _largest(sums: Array, rho: int) -> Array:
-    """Return the places of the rho largest sums; of those that tie, the first."""
+    """Return the positions of the rho largest sums; of those that tie, the first."""
     sums = np.ascontiguousarray(sums)
     last = np.partition(sums, sums.size - rho)[sums.size - rho]
     above = np.flatnonzero(sums > last)
