@@ -12,6 +12,7 @@ on the machine; the counts it follows from do not.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ MAX_DOUBLE = 1024  # components up to which factors are in double precision
 TOLERANCE = 1e-11  # of the residual of the weights, relative to what they are solved for
 MAX_STEPS = 40  # of conjugate gradients to get there
 ROWS_AT_ONCE = 512  # that are scored together
-TILE = 64  # rows and columns that are mirrored in the cache
+TILE = 64  # rows, and columns, that are set up together in the cache
 
 Solvable = PairsByClass | PairsByTarget
 
@@ -151,14 +152,11 @@ class System:
         unit = counts.unit
         self.n_rows = float(unit.rows(counts.n_rows))
         sums, self.totals, self._spreads, self._are_classes = counts.right_side()
-        self.mean = unit.rows(counts.won) / self.n_rows
-        self.left = np.zeros((self.mean.size, self.mean.size))  # the lower half in C's order, the upper in Fortran's
-        for u in range(self.mean.size):
-            row = self.left[u, : u + 1]
-            row[:] = unit.rows(counts.triangle[u * (u + 1) // 2 : (u + 1) * (u + 2) // 2])
-            row -= (self.n_rows * self.mean[u]) * self.mean[: u + 1]
+        self._unit, self._triangle = unit, counts.triangle
+        won = unit.rows(counts.won)
+        self.mean = won / self.n_rows
         self.right: Array = sums - np.outer(self.mean, self.totals)
-        trace = float(np.trace(self.left))
+        trace = float((won - self.n_rows * self.mean * self.mean).sum())
         self.unit = max(trace / self.mean.size, LEAST_UNIT)
         self.dtype = np.float64 if self.mean.size <= MAX_DOUBLE else np.float32
 
@@ -168,16 +166,26 @@ class System:
             return mixed_targets(self.right, self.totals, self.n_rows)
         return Targets(self.right[:, :MAX_TARGETS], float(self._spreads[:MAX_TARGETS].sum()))
 
+    def _tiles(self) -> Iterator[tuple[slice, Array]]:
+        """Give the lower half of A, some rows at a time: it is never in memory as a whole in double precision."""
+        room = np.zeros((TILE, self.mean.size))  # above the diagonal it stays zero
+        for begin in range(0, self.mean.size, TILE):
+            end = min(begin + TILE, self.mean.size)
+            for u in range(begin, end):
+                row = room[u - begin, : u + 1]
+                row[:] = self._unit.rows(self._triangle[u * (u + 1) // 2 : (u + 1) * (u + 2) // 2])
+                row -= (self.n_rows * self.mean[u]) * self.mean[: u + 1]
+            yield slice(begin, end), room[: end - begin, :end]
+
     def matrix(self, dtype: Any) -> Array:
         """Return A, both halves of it."""
-        matrix = np.empty(self.left.shape, dtype)
-        tiles = [slice(begin, begin + TILE) for begin in range(0, len(matrix), TILE)]
-        for i, rows in enumerate(tiles):
-            for columns in tiles[:i]:
-                matrix[rows, columns] = self.left[rows, columns]
+        matrix = np.empty((self.mean.size, self.mean.size), dtype)
+        for rows, tile in self._tiles():
+            matrix[rows, : rows.stop] = tile
+            for begin in range(0, rows.start, TILE):
+                columns = slice(begin, begin + TILE)
                 matrix[columns, rows] = matrix[rows, columns].T
-            corner = np.tril(self.left[rows, rows])
-            matrix[rows, rows] = corner + np.tril(corner, -1).T
+            matrix[rows, rows] += np.tril(tile[:, rows], -1).T
         return matrix
 
     def factor(self, alpha: float, dtype: Any) -> Array:
@@ -186,10 +194,11 @@ class System:
 
     def times(self, weights: Array, alpha: float) -> Array:
         """Return (A + alpha I) times weights."""
-        product = linalg.blas.dsymm(1.0, self.left.T, weights, side=0, lower=0)
-        product += alpha * self.unit * weights
-        result: Array = product
-        return result
+        product: Array = alpha * self.unit * weights
+        for rows, tile in self._tiles():
+            product[rows] += tile @ weights[: rows.stop] + np.tril(tile[:, rows], -1).T @ weights[rows]
+            product[: rows.start] += tile[:, : rows.start].T @ weights[rows]
+        return product
 
 
 def _factor(matrix: Array, shift: float) -> Array:
