@@ -22,7 +22,8 @@ MOST_ROWS = 6000  # of larger sets, as many rows as this are used
 
 def main() -> None:
     """Measure and print."""
-    model, relative = FlyBloomClassifier(temperature=1.0, random_state=0), []
+    model, relative = FlyBloomClassifier(random_state=0), []
+    model.temperature = 1.0
     for name in tabular():
         X, y = load(name)
         kept = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]

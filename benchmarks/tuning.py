@@ -174,7 +174,8 @@ def calibration(n_jobs: int) -> dict[str, object]:
         model = search.fit(X_train, y_train).best_estimator_
         errors = {}
         for word, temperature in (("before", 1.0), ("after", search.temperature_)):
-            probability = model.set_params(temperature=temperature).predict_proba(X_test)
+            model.temperature = temperature
+            probability = model.predict_proba(X_test)
             is_right = model.classes_[probability.argmax(axis=1)] == y_test
             errors[word] = reliability(probability.max(axis=1), is_right).error
         found[name] = {**errors, "temperature": search.temperature_, "accuracy": search.score(X_test, y_test)}

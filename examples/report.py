@@ -50,7 +50,8 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     X, y = load_digits(return_X_y=True)
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
-    model = FlyBloomClassifier(random_state=0, temperature=0.05).fit(X_train, y_train)
+    model = FlyBloomClassifier(random_state=0).fit(X_train, y_train)
+    model.temperature = 0.05
     found = facts(model, X_test, y_test, title="Digits, half of them never seen", image_shape=(8, 8))
     (folder / "report.json").write_text(json.dumps(found, indent=1))
     page = (folder / "report.html").resolve()

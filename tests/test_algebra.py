@@ -97,7 +97,7 @@ def test_no_sum_of_counts_wraps_around(estimator):
 
 def test_scoring_parameters_may_differ_and_stay_those_of_the_first(digits):
     """They are no part of how a model hashes."""
-    a, b = small(decay=0.2).fit(*digits), small(decay=0.9, temperature=3.0).fit(*digits)
+    a, b = small(decay=0.2).fit(*digits), small(decay=0.9).fit(*digits)
     assert (a + b).decay == 0.2
 
 

@@ -1,6 +1,7 @@
 """FlyBloomClassifier: labels, classes, weights, and what it refuses without harm."""
 
 import pickle
+from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import log_loss
 
+import flybloom
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier
 from flybloom.core.files.receipt import forget_with_receipt
 from flybloom.estimators.access import learning
@@ -77,9 +80,36 @@ def test_one_class_alone_can_be_learned_in_blocks(digits):
 def test_decay_and_temperature_are_read_when_scoring(digits):
     """They may change after fit, without learning again."""
     X, y = digits
-    model = small(decay=0.9, temperature=2.0).fit(X, y)
-    model.set_params(decay=0.2, temperature=0.1)
-    assert_array_equal(model.predict_proba(X), small(decay=0.2, temperature=0.1).fit(X, y).predict_proba(X))
+    model = small(decay=0.9).fit(X, y)
+    model.temperature = 2.0
+    hot = model.predict_proba(X)
+    model.set_params(decay=0.2).temperature = 0.1
+    assert_array_equal(model.predict_proba(X), small(decay=0.2).fit(X, y).predict_proba(X))
+    with pytest.warns(FutureWarning, match="temperature"):
+        old = small(decay=0.9, temperature=2.0)
+    copies = [clone(old).fit(X, y), clone(old.fit(X, y)).fit(X, y), copy(old), pickle.loads(pickle.dumps(old))]  # noqa: S301
+    for model in (*copies, old.like().merge(old)):
+        assert_array_equal(model.predict_proba(X), hot)
+    assert "temperature" not in old.get_params()
+    for wrong in (0, -1.0, "1", np.nan, np.inf, True):
+        with pytest.raises(ValueError, match="'temperature' attribute"):
+            old.temperature = wrong
+
+
+def test_a_calibrated_temperature_has_the_least_loss(digits, tmp_path):
+    """Of rows that were not learned, by filters and by Bayes; files keep it."""
+    X, y = digits
+    for readout in ("filter", "bayes"):
+        model = small(readout=readout).fit(X[:800], y[:800])
+        best = model.calibrate(X[800:], y[800:]).temperature
+        model.save(tmp_path / "model.fly")
+        assert flybloom.load(tmp_path / "model.fly").temperature == best
+
+        def loss(temperature, model=model):
+            model.temperature = temperature
+            return log_loss(y[800:], model.predict_proba(X[800:]))
+
+        assert loss(best) <= min(loss(best * 1.1), loss(best / 1.1), loss(0.1))
 
 
 def test_decision_function_has_the_shapes_of_scikit_learn(digits):
@@ -98,7 +128,7 @@ def test_a_model_can_start_from_sketches_added_up_elsewhere(digits):
     model = small(encoding="standard+clip=inf")
     with learning(model, anew=True) as session:
         first, second = session.check(X[900:], y[900:]), session.check(X[:900], y[:900])
-        session.start(session.sketch_of(first) + session.sketch_of(second))
+        session.start(session.recipe.sketch_of(first) + session.recipe.sketch_of(second))
         session.learn(first)
         session.learn(second)
         with pytest.raises(NotFittedError):

@@ -265,7 +265,7 @@ def test_models_of_rival_windows_are_not_released(digits):
 
 def test_a_temperature_that_was_fitted_to_rows_is_not_told(model):
     """It was released as it was."""
-    model.set_params(temperature=0.0123)
+    model.temperature = 0.0123
     assert model.release(1.0, classes=range(10), random_state=0).temperature == 0.1
 
 

@@ -56,7 +56,7 @@ def test_rows_without_the_names_that_were_learned_are_noticed(digits):
 
 @pytest.mark.parametrize(
     ("parameter", "value"),
-    [("decay", 0.0), ("decay", "0.4"), ("decay", [0.4]), ("temperature", -1), ("signed", 2), ("n_jobs", 1.0)],
+    [("decay", 0.0), ("decay", "0.4"), ("decay", [0.4]), ("signed", 2), ("n_jobs", 1.0)],
 )
 def test_parameters_that_were_set_since_fit_are_checked(model, digits, parameter, value):
     """However often good ones were met before, equal ones of another type among them."""

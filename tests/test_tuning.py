@@ -64,7 +64,8 @@ def test_single_values_need_no_list(some):
 def test_held_out_outputs_are_those_of_cross_val_predict(some, cv):
     """Novelties as a decision, and probabilities at the temperature that was found."""
     search = small(encoding="none", cv=cv).fit(*some)
-    model = FlyBloomClassifier(**search.best_params_, encoding="none", random_state=0, temperature=search.temperature_)
+    model = FlyBloomClassifier(**search.best_params_, encoding="none", random_state=0)
+    model.temperature = search.temperature_
     assert_array_equal(search.oof_decision_, cross_val_predict(model, *some, cv=cv, method="decision_function"))
     assert_array_equal(search.oof_predict_proba_, cross_val_predict(model, *some, cv=cv, method="predict_proba"))
 

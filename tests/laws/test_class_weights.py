@@ -141,7 +141,7 @@ def test_every_score_of_a_search_is_that_of_really_fitting(data, rows, class_wei
     fast = subtracted(rows, cv, GRID, scoring, seed, class_weight=class_weight)
     slow = really_fitted(rows, cv, GRID, scoring, seed, class_weight=class_weight)
     assert_same_search(fast, slow)
-    slow.best_estimator_.set_params(temperature=fast.temperature_)
+    slow.best_estimator_.temperature = fast.temperature_
     assert_array_equal(fast.predict_proba(rows.X), slow.best_estimator_.predict_proba(rows.X))
 
 

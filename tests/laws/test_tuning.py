@@ -110,9 +110,8 @@ def test_the_best_model_is_that_of_a_fit(rows, scaling, decay):
     counts = np.unique(rows.y, return_counts=True)[1]
     assume(counts.size - (counts == 1).any() > 1)
     search.fit(*rows)
-    model = FlyBloomClassifier(
-        **search.best_params_, encoding=scaling, random_state=2, temperature=search.temperature_
-    ).fit(*rows)
+    model = FlyBloomClassifier(**search.best_params_, encoding=scaling, random_state=2).fit(*rows)
+    model.temperature = search.temperature_
     assert_same_model(search.best_estimator_, model)
     assert_array_equal(search.predict_proba(rows.X), model.predict_proba(rows.X))
     assert_array_equal(search.predict(rows.X), model.predict(rows.X))

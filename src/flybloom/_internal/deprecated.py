@@ -15,6 +15,7 @@ Taken = Callable[[str, Any, dict[str, Any]], str]  # owner, value, other argumen
 
 Renamed = Mapping[str, str | tuple[str, Callable[..., Any]]]  # see `OldAttributes`
 
+ATTRIBUTE = "attribute"  # of a parameter: it is an attribute now, which clones and files keep
 REMOVED_IN = "0.4"
 
 
@@ -42,6 +43,8 @@ def current_parameters(kind: Any, given: Mapping[str, Any], *, warns: bool = Tru
     for old, new in getattr(kind, "_old_parameters", {}).items():
         if old not in current:
             continue
+        if new == ATTRIBUTE:
+            continue
         value = current.pop(old)
         if callable(new):
             message = new(kind.__name__, value, current)
@@ -56,13 +59,26 @@ def current_parameters(kind: Any, given: Mapping[str, Any], *, warns: bool = Tru
     return current
 
 
+def attributes_of(kind: Any) -> set[str]:
+    """Return the attributes of a class that were parameters."""
+    return {old for old, new in getattr(kind, "_old_parameters", {}).items() if new == ATTRIBUTE}
+
+
+def without_attributes(owner: Any, given: dict[str, Any]) -> dict[str, Any]:
+    """Set attributes that were parameters, and return the keyword arguments that still are."""
+    for name in attributes_of(type(owner)) & set(given):
+        setattr(owner, name, given.pop(name))
+        warn_deprecated(f"{name}= of {type(owner).__name__} is deprecated. Set the attribute {name} instead.")
+    return given
+
+
 def accepts_old_parameters(kind: Kind) -> Kind:
     """Let a class be made with the names in its `_old_parameters` as well; its signature does not show them."""
     init: Any = kind.__init__  # type: ignore[misc]
 
     @wraps(init)
     def made(self: Any, *args: Any, **given: Any) -> None:
-        init(self, *args, **current_parameters(kind, given))
+        init(self, *args, **without_attributes(self, current_parameters(kind, given)))
 
     made.deprecated_original = init  # type: ignore[attr-defined] # where scikit-learn looks for parameters
     kind.__init__ = made  # type: ignore[misc]
@@ -94,7 +110,8 @@ class OldAttributes:
 class OldNames(OldAttributes):
     """An estimator that has old names of parameters as well.
 
-    `_old_parameters` says what became of each: the new name, or a function that puts something in its place.
+    `_old_parameters` says what became of each: the new name, `ATTRIBUTE`, or a function that puts something else in its
+    place.
     """
 
     _old_parameters: ClassVar[Mapping[str, str | Taken]] = {}
@@ -118,9 +135,17 @@ class OldNames(OldAttributes):
         estimator
             The estimator itself.
         """
-        return super().set_params(**current_parameters(type(self), params))  # type: ignore[misc]
+        return super().set_params(**without_attributes(self, current_parameters(type(self), params)))  # type: ignore[misc]
+
+    def __sklearn_clone__(self) -> Any:
+        """Return a clone, with the attributes that were parameters."""
+        twin = super().__sklearn_clone__()  # type: ignore[misc]
+        for name in attributes_of(type(self)):
+            if getattr(self, name) != getattr(twin, name):
+                setattr(twin, name, getattr(self, name))
+        return twin
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over what was pickled, perhaps under old names."""
-        new = {old: name for old, name in self._old_parameters.items() if isinstance(name, str)}
+        new = {old: name for old, name in self._old_parameters.items() if isinstance(name, str) and name != ATTRIBUTE}
         super().__setstate__({new.get(name, name): value for name, value in state.items()})  # type: ignore[misc]

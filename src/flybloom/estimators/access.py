@@ -34,8 +34,8 @@ def has_labels(estimator: Any) -> bool:
 
 
 def with_learned(estimator: Estimator, learned: Model) -> Estimator:
-    """Set the learned state of an estimator, and return it."""
-    estimator._with_learned(learned)  # type: ignore[attr-defined]
+    """Set the learned state of an estimator, and return the estimator."""
+    estimator._shared.replace(learned, is_own=False)  # type: ignore[attr-defined]
     return estimator
 
 
@@ -65,35 +65,35 @@ def scoring(estimator: Any, X: Any) -> AbstractContextManager[tuple[Features, Mo
 
 def exchange(estimator: Any, came: Won, went: Won) -> None:
     """Add and subtract rows with known winners, atomically."""
-    estimator._exchange(came, went)
+    shared, learned = estimator._sharing, estimator._learned()
+    counts, delta = learned.counts, learned.counts.count_won(came)
+    if not shared.exchange(counts, delta, counts.count_won(went, sign=-1)):
+        counts = counts.plus(delta, owned=True)
+        counts = counts.minus(counts.count_won(went, sign=-1))
+        shared.replace(learned._replace(counts=counts))
 
 
 def exchange_at_once(estimator: Any, came: Won, went: Won, bounds: Array) -> bool:
-    """Do the same in one kernel call that also moves the bounds of kept rows; return whether it was done."""
-    return bool(estimator._exchange_at_once(came, went, bounds))
+    """Do the same in one uninterrupted kernel call that also moves the bounds of kept rows; return whether it did."""
+    counts = estimator._learned().counts
+    went_counts = counts.count_won(went, sign=-1)
+    return bool(estimator._sharing.exchange_at_once(counts, counts.count_won(came), went_counts, bounds))
 
 
 def replace_counts(estimator: Any, counts: Counts) -> None:
     """Replace the counts of an estimator."""
-    estimator._replace_counts(counts)
+    estimator._sharing.replace(estimator._learned()._replace(counts=counts), is_own=False)
 
 
 def with_fixed_hash(estimator: Any, learned: Model) -> Model:
     """Return the learned state with fixed hash and calibration."""
-    fixed: Model = estimator._with_fixed_hash(learned)
-    return fixed
-
-
-def never_released(estimator: Any, learned: Model) -> Model:
-    """Return the learned state with a ledger that refuses private releases."""
-    closed: Model = estimator._never_released(learned)
-    return closed
+    return learned if learned.origin is None else estimator._calibrated(learned.fixed())
 
 
 def n_rows_learned(estimator: Any) -> float | None:
     """Return the number of rows that were learned, weights included; None before the first rows."""
-    n_rows: float | None = estimator._n_rows_learned()
-    return n_rows
+    learned = estimator._shared.value
+    return None if learned is None else learned.counts.unit.rows(learned.counts.n_rows)
 
 
 def leaving_out(estimator: Any, X: Any, y: Any) -> AbstractContextManager[Any]:

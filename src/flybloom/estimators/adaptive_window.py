@@ -22,8 +22,9 @@ from flybloom.core.files.model_file import Parts, describe_inside, restore_insid
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
 from flybloom.core.readout.rivals import Rivals
-from flybloom.estimators.access import check_block, learn_rows, never_released, reading_learned, with_learned
+from flybloom.estimators.access import check_block, learn_rows, reading_learned, with_learned
 from flybloom.estimators.classifier import FlyBloomClassifier
+from flybloom.estimators.releasing import never_released
 from flybloom.estimators.stream_follower import EARLY, Early, StreamFollower, is_early
 from flybloom.exceptions import NeverLearnedError
 
@@ -390,4 +391,4 @@ def _won(model: FlyBloomClassifier, hasher: Hasher, block: Block, begin: int) ->
 def _model_of(model: FlyBloomClassifier, rivals: Rivals, window: int) -> FlyBloomClassifier:
     """Return a copy of the model of one window, which refuses private releases."""
     with reading_learned(model) as learned:
-        return with_learned(copy(model), never_released(model, Model(learned.hasher, rivals.counts(window))))
+        return with_learned(copy(model), never_released(Model(learned.hasher, rivals.counts(window))))

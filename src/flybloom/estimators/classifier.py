@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
 from flybloom._internal.callers import user_level
-from flybloom._internal.deprecated import Renamed
+from flybloom._internal.deprecated import ATTRIBUTE, Renamed
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Features, Novelty, Size, WantedUnit, Winners
 from flybloom._internal.validation import check_labels
@@ -28,9 +28,11 @@ from flybloom.core.readout.decay import AUTO, count_decay_of, decay_of
 from flybloom.core.readout.filters import Filters
 from flybloom.core.readout.leave_one_out import FollowingLeaveOneOut, LeaveOneOut
 from flybloom.core.readout.linear import FrozenReadout
+from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.estimators.base import HASH_PARAMETERS
 from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
+from flybloom.estimators.deprecated import OLD_PARAMETERS
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.releasing import Releasing
 from flybloom.estimators.scores import FilterScores, Reading
@@ -39,6 +41,7 @@ from flybloom.exceptions import SaturationWarning
 FILTERS = ("filters", "familiarity")
 SCORES = ("novelty", "familiarity", "score")
 BAYES, FILTER = "bayes", "filter"
+USUAL_TEMPERATURE = 0.1  # unless it was calibrated
 
 CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
     **HASH_PARAMETERS,
@@ -46,7 +49,6 @@ CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
     "class_weight": [StrOptions({"balanced"}), dict, None],
     "readout": [StrOptions({AUTO, BAYES, FILTER})],
     "weight_unit": WEIGHT_UNIT,
-    "temperature": [Interval(Real, 0, None, closed="neither")],
 }
 
 
@@ -138,10 +140,6 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
 
         Models can be added if they have the same ``weight_unit_``.
 
-    temperature : float, default=0.1
-        Temperature of the softmax in `predict_proba`; with ``readout="bayes"``, relative to the mean score of a winner.
-        Smaller is more confident; the paper has 1. It may be changed after fit.
-
     random_state : int, RandomState instance or None, default=0
         Seed of the connections and of the choice between tied classes. Models with the same seed can be added, and
         are the same on every machine. None draws a new seed for each fit.
@@ -165,6 +163,10 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
 
     weight_unit_ : float
         The weight that counts as one row.
+
+    temperature : float
+        Temperature of the softmax in `predict_proba`; with ``readout="bayes"``, relative to the mean score of a winner.
+        Smaller is more confident; the paper has 1. It is 0.1, unless it is set, or calibrated by `calibrate`.
 
     decay_ : float
         The decay in use.
@@ -236,6 +238,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
     _old_attributes: ClassVar[Renamed] = {
         "most_similar_classes": ("flybloom.report.most_similar_classes(model)", similarity.most_similar_classes)
     }
+    _old_parameters: ClassVar = {**OLD_PARAMETERS, "temperature": ATTRIBUTE}
     readout: Literal["auto", "filter", "bayes"] = "filter"  # of pickles from before there was any other
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = CLASSIFIER_PARAMETERS
 
@@ -251,7 +254,6 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         signed: bool = True,
         encoding: Any = "auto",
         weight_unit: WantedUnit = "auto",
-        temperature: float = 0.1,
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
@@ -264,7 +266,6 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         self.signed = signed
         self.encoding = encoding
         self.weight_unit = weight_unit
-        self.temperature = temperature
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -300,7 +301,8 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         self._require_hasher()
         _check_choice("kind", kind, FILTERS)
         self._check_parameters()
-        with self._reading_counts() as counts:
+        with self._reading_learned() as learned:
+            counts: Any = learned.counts
             read = self._filters(counts)
             return similarity.cosine_similarity(read.familiarity() if kind == "familiarity" else read.weights())
 
@@ -478,11 +480,61 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         """
         hasher = self._require_hasher()
         connections, signs = hasher.projection.connections()
-        with self._reading_counts() as counts:
+        with self._reading_learned() as learned:
+            counts: Any = learned.counts
             profiles = explanation.class_profiles(
                 counts.table, counts.class_count, connections, signs, hasher.encoder.n_outputs, contrast=contrast
             )
             return hasher.encoder.traced_back(profiles, signed=True)
+
+    def calibrate(self, X: Any, y: Any) -> Self:
+        """Set the temperature of `predict_proba` from rows that were not learned: that of least log-loss.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        FlyBloomClassifier
+            The classifier itself.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from sklearn.metrics import log_loss
+        >>> from flybloom import FlyBloomClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = FlyBloomClassifier().fit(X[:1000], y[:1000])
+        >>> before = log_loss(y[1400:], model.predict_proba(X[1400:]))
+        >>> bool(log_loss(y[1400:], model.calibrate(X[1000:1400], y[1000:1400]).predict_proba(X[1400:])) < before)
+        True
+        """
+        with self._scoring(X) as (rows, learned):
+            reading, counts = self._reading(rows, learned), cast("ClassCounts", learned.counts)
+            codes = known_codes(check_labels(y, rows.shape[0]), counts.classes)
+            unit = self._temperature_of(learned) / self.temperature
+            self.temperature = fitted_temperature(-reading.scores(self.n_jobs), codes) / unit
+        return self
+
+    @property
+    def temperature(self) -> float:
+        """Temperature of the softmax in `predict_proba`."""
+        return float(self.__dict__.get("temperature", USUAL_TEMPERATURE))
+
+    @temperature.setter
+    def temperature(self, value: float) -> None:
+        """Refuse what is not above 0."""
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < np.inf:
+            msg = (
+                f"The 'temperature' attribute of {type(self).__name__} must be a float in the range (0.0, inf). "
+                f"Got {value!r} instead."
+            )
+            raise ValueError(msg)
+        self.__dict__["temperature"] = float(value)
 
     def freeze(self) -> FrozenClassifier:
         """Return a classifier with the same predictions that cannot learn.
@@ -552,7 +604,8 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
     @property
     def filters_(self) -> Array:
         """The paper's filters, of the shape of ``counts_``."""
-        with self._reading_counts() as counts:
+        with self._reading_learned() as learned:
+            counts: Any = learned.counts
             return self._filters(counts).weights().T
 
     def _frozen_readout(self, learned: Model) -> FrozenReadout:

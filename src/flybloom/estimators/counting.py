@@ -20,7 +20,7 @@ from flybloom._internal.typing import Array, CountTable, Features, WantedUnit
 from flybloom._internal.validation import check_labels, check_rows, resolve_seed
 from flybloom.core.algebra import Forgotten, empty_from, handed_over, merged, subtracted, without
 from flybloom.core.block import Block, joined
-from flybloom.core.counts.base import Counts, Won
+from flybloom.core.counts.base import Counts
 from flybloom.core.counts.shared import Shared, SharedOnDemand
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.files.model_file import Parts
@@ -184,7 +184,7 @@ class CountingEstimator(FlyEstimator):
 
         fresh = clone(self).set_params(random_state=self._of_hasher("rebuild").projection.seed)
         with reading_learned(train(fresh, source, target)) as learned:
-            return self._with_learned(learned)
+            return with_learned(self, learned)
 
     def save(self, path: str | os.PathLike[str], *, sketch: bool = True) -> None:
         """Save the model to a file for `flybloom.load`.
@@ -244,11 +244,6 @@ class CountingEstimator(FlyEstimator):
 
         Yields a `Learning`, which validates, counts and adds. The model is updated once, at the end of the with block;
         it is unchanged if anything fails before.
-
-        Parameters
-        ----------
-        again : bool, default=False
-            Whether to start from scratch, with the requirements of `fit`.
         """
         self._check_parameters()
         shared = self._sharing if anew else self._shared
@@ -273,13 +268,7 @@ class CountingEstimator(FlyEstimator):
 
     @contextmanager
     def _scoring(self, X: Any) -> Iterator[tuple[Features, Model]]:
-        """Yield validated rows and a snapshot of the learned state.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        """
+        """Yield validated rows and a snapshot of the learned state."""
         shared = self._sharing
         if shared.value is not None and shared.value.is_stale:
             self._settle(exact=False)
@@ -288,42 +277,6 @@ class CountingEstimator(FlyEstimator):
                 raise not_fitted(self)
             self._check_parameters()  # what only matters when scoring may have been set since fit
             yield check_rows(X, type(self).__name__, learned.hasher.encoder), learned
-
-    def _with_learned(self, learned: Model) -> Self:
-        """Set the learned state, and return the model.
-
-        Parameters
-        ----------
-        learned : Model
-            The learned state, see `reading_learned`.
-
-        Returns
-        -------
-        estimator
-            The model itself.
-        """
-        self._shared.replace(learned, is_own=False)
-        return self
-
-    def _with_fixed_hash(self, learned: Model) -> Model:
-        """Return the model with fixed hash and calibration.
-
-        Parameters
-        ----------
-        learned : Model
-            The learned state, without pending rows.
-
-        Returns
-        -------
-        Model
-            The same, with its hash fixed.
-        """
-        return learned if learned.origin is None else self._calibrated(learned.fixed())
-
-    def _n_rows_learned(self) -> float | None:
-        """Return the number of rows that are counted, weights included; None before the first rows."""
-        learned = self._shared.value
-        return None if learned is None else learned.counts.unit.rows(learned.counts.n_rows)
 
     def memory_usage(self, more_rows: int = 0) -> dict[str, int]:
         """Return the memory of the model in bytes.
@@ -385,75 +338,10 @@ class CountingEstimator(FlyEstimator):
             return novel_share(learned.counts.has_won, winners)
 
     def _check_block(self, learned: Model, X: Any, y: Any, sample_weight: Any = None) -> Block:
-        """Return validated rows for a fixed hash.
-
-        Parameters
-        ----------
-        learned : Model
-            What was learned.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,) or None
-            Their labels, if any.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights, in the unit of the model.
-
-        Returns
-        -------
-        Block
-            The rows, with labels and weights.
-        """
+        """Return validated rows for a fixed hash."""
         rows = check_rows(X, type(self).__name__, learned.hasher.encoder)
         n_rows = rows.shape[0]
         return Block(rows, self._check_labels(y, n_rows), learned.counts.unit.counted(sample_weight, n_rows))
-
-    def _exchange(self, came: Won, went: Won) -> None:
-        """Add and subtract rows with known winners, atomically.
-
-        Parameters
-        ----------
-        came : Won
-            Rows to add.
-        went : Won
-            Rows to subtract.
-        """
-        shared, learned = self._sharing, self._learned()
-        counts, delta = learned.counts, learned.counts.count_won(came)
-        if not shared.exchange(counts, delta, counts.count_won(went, sign=-1)):
-            counts = counts.plus(delta, owned=True)
-            counts = counts.minus(counts.count_won(went, sign=-1))
-            shared.replace(learned._replace(counts=counts))
-
-    def _exchange_at_once(self, came: Won, went: Won, bounds: Array) -> bool:
-        """Do the same in one uninterrupted kernel call that also moves the bounds of kept rows.
-
-        Parameters
-        ----------
-        came : Won
-            Rows to add.
-        went : Won
-            Rows to subtract.
-        bounds : ndarray of shape (2,)
-            Begin and end of the kept rows.
-
-        Returns
-        -------
-        bool
-            Whether it was done: only for few rows of known classes, without concurrent readers.
-        """
-        counts = self._learned().counts
-        went_counts = counts.count_won(went, sign=-1)
-        return self._sharing.exchange_at_once(counts, counts.count_won(came), went_counts, bounds)
-
-    def _replace_counts(self, counts: Counts) -> None:
-        """Replace the counts.
-
-        Parameters
-        ----------
-        counts : Counts
-            The counts.
-        """
-        self._sharing.replace(self._learned()._replace(counts=counts), is_own=False)
 
     def _to_parts(self) -> Parts:
         """Return the state that files store."""
@@ -480,7 +368,7 @@ class CountingEstimator(FlyEstimator):
         origin = origin_from_parts(facts, origin_arrays, hasher.encoder.n_features, recipe, counts)
         if origin is not None and origin.is_whole and GIVEN not in tuned:  # it is derived again when it is needed
             tuned = {name: value for name, value in tuned.items() if name not in self._usual_calibration}
-        return self._with_learned(Model(hasher, counts, tuned, origin))
+        return with_learned(self, Model(hasher, counts, tuned, origin))
 
     @property
     def counts_(self) -> CountTable:
@@ -488,11 +376,14 @@ class CountingEstimator(FlyEstimator):
 
         This is a snapshot, which later updates of the model do not change.
         """
+        return read_only(self._handed_out("counts_").table.T)
+
+    def _handed_out(self, name: str) -> Any:
+        """Return the counts for an attribute, which stay as they are."""
         learned = self._shared.hand_out()
         if learned is None:
-            raise missing_attribute(self, "counts_")
-        counts: Any = learned.counts
-        return read_only(counts.table.T)
+            raise missing_attribute(self, name)
+        return learned.counts
 
     def __copy__(self) -> Self:
         """Return a copy, which shares the learned state until one of the two is updated."""
@@ -613,26 +504,7 @@ class CountingEstimator(FlyEstimator):
     def _learn_rows(
         self, X: Any, y: Any, sample_weight: Any = None, *, anew: bool = False, known: Mapping[str, Any] = NOTHING
     ) -> Block:
-        """Count rows, in addition or from scratch: the body of `fit` and `partial_fit`.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,) or None
-            Their labels, if any.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Integers.
-        again : bool, default=False
-            Whether to start from scratch, with the requirements of `fit`.
-        known : dict, default={}
-            Further arguments, such as the classes to expect.
-
-        Returns
-        -------
-        Block
-            The validated rows.
-        """
+        """Count rows, in addition or from scratch: the body of `fit` and `partial_fit`."""
         shared = self._sharing
         with shared.learning:
             learned = shared.value
@@ -686,20 +558,7 @@ class CountingEstimator(FlyEstimator):
             shared.replace(learned._replace(counts=counts))
 
     def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:  # noqa: ARG002
-        """Return the calibration that follows from the sketch, if any.
-
-        Parameters
-        ----------
-        learned : Model
-            The state learned from the rows.
-        sketch : Sketch
-            A sample of them.
-
-        Returns
-        -------
-        dict
-            Facts that JSON can hold.
-        """
+        """Return the calibration that follows from the sketch, if any."""
         return {}
 
     def _forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Real
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -22,7 +20,7 @@ from flybloom.core.files.receipt import forget_with_receipt
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, require_weights_for
-from flybloom.estimators.base import missing_attribute, read_only
+from flybloom.estimators.base import read_only
 from flybloom.estimators.counting import CountingEstimator
 
 Counted = TypeVar("Counted", ClassCounts, PairsByClass)
@@ -145,12 +143,12 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
     @property
     def weight_unit_(self) -> float:
         """The weight that counts as one row."""
-        return self._handed_out("weight_unit_").unit.weight
+        return float(self._handed_out("weight_unit_").unit.weight)
 
     @property
     def counts_per_row_(self) -> int:
         """How much one row adds to the counts of its winners: 1, or 1024 with fractional weights."""
-        return self._handed_out("counts_per_row_").unit.per_row
+        return int(self._handed_out("counts_per_row_").unit.per_row)
 
     def _can_score(self, learned: Model) -> bool:
         """Scores need at least one class."""
@@ -172,19 +170,6 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
             raise ValueError(msg)
         if self.class_weight is not None:
             require_weights_for(self.class_weight, classes, type(self).__name__)
-
-    @contextmanager
-    def _reading_counts(self) -> Iterator[Counted]:
-        """Yield a snapshot of the counts."""
-        with self._reading_learned() as learned:
-            yield learned.counts  # type: ignore[misc]
-
-    def _handed_out(self, name: str) -> Counted:
-        """Return a snapshot of the counts for an attribute."""
-        learned = self._shared.hand_out()
-        if learned is None:
-            raise missing_attribute(self, name)
-        return learned.counts  # type: ignore[return-value]
 
     def _require_own_encoding(self, hasher: Hasher, is_shared: bool) -> None:
         """Raise an error for leave-one-out if the encoding uses labels, unless that is accepted."""

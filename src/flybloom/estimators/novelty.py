@@ -375,20 +375,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
             return FrozenNovelty(self.n_jobs).with_readout(learned.hasher, frozen)
 
     def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
-        """Return the threshold: a quantile of the leave-one-out scores of the sketch.
-
-        Parameters
-        ----------
-        learned : Model
-            The state learned from the rows.
-        sketch : Sketch
-            A sample of them.
-
-        Returns
-        -------
-        dict
-            The offset, or nothing if it follows from the counts.
-        """
+        """Return the threshold: a quantile of the leave-one-out scores of the sketch."""
         if isinstance(self.contamination, str):
             return dict(self._usual_calibration)
         positions = np.zeros(sketch.n_distinct, np.int64) if sketch.labels is None else sketch.labels

@@ -118,25 +118,6 @@ class Releasing:
         released = ReleasedClassifier(class_weight=self.class_weight, n_jobs=self.n_jobs)  # type: ignore[attr-defined]
         return released.with_counts(learned.hasher, known, noised, (spent,))
 
-    @staticmethod
-    def _never_released(learned: Model) -> Model:
-        """Return the state with a ledger that refuses releases, also in sums and files.
-
-        For counts that a row changes by more than its own winners, as in windows.
-
-        Parameters
-        ----------
-        learned : Model
-            What was learned.
-
-        Returns
-        -------
-        Model
-            The same counts.
-        """
-        ledger = ledger_of(learned)._replace(limit=NO_RELEASE)
-        return learned._replace(tuned={**learned.tuned, KEPT: ledger.to_json()})
-
     def _check_tuned(self, tuned: Any) -> None:
         """Raise an error unless the state is a ledger or empty."""
         if not (isinstance(tuned, dict) and set(tuned) <= {KEPT}):
@@ -168,6 +149,15 @@ class Releasing:
 def ledger_of(learned: Model) -> Ledger:
     """Return the ledger of releases."""
     return Ledger.from_json(learned.tuned[KEPT]) if KEPT in learned.tuned else Ledger()
+
+
+def never_released(learned: Model) -> Model:
+    """Return the state with a ledger that refuses releases, also in sums and files.
+
+    For counts that a row changes by more than its own winners, as those of a window do.
+    """
+    ledger = ledger_of(learned)._replace(limit=NO_RELEASE)
+    return learned._replace(tuned={**learned.tuned, KEPT: ledger.to_json()})
 
 
 def privacy_spent(model: Releasing, delta: float = 0.0) -> float:

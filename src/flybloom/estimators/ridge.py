@@ -368,7 +368,8 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         True
         """
         self._require_hasher()
-        with self._reading_counts() as counts:
+        with self._reading_learned() as learned:
+            counts: Any = learned.counts
             return self._solution(counts).class_similarity(counts)
 
     def freeze(self) -> FrozenClassifier:
@@ -422,20 +423,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         return Reading(rows, learned.hasher, counts.classes, read_out, lambda: self._temperature_of(learned))
 
     def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
-        """Return the temperature that minimises the leave-one-out log-loss of the sketch.
-
-        Parameters
-        ----------
-        learned : Model
-            The state learned from the rows.
-        sketch : Sketch
-            A sample of them.
-
-        Returns
-        -------
-        dict
-            The temperature.
-        """
+        """Return the temperature that minimises the leave-one-out log-loss of the sketch."""
         counts: Any = learned.counts
         n = max(LEAST_CALIBRATED, min(MOST_CALIBRATED, CALIBRATION_WORK // learned.hasher.n_components))
         rows, labels, weights = sketch.rows[:n], sketch.labels, counts.unit.rows(sketch.weights[:n])

@@ -18,7 +18,7 @@ from flybloom.core.hashing.sizes import PairSizes
 from flybloom.core.model import Model
 from flybloom.core.readout.left_out import LeftOut
 from flybloom.core.readout.ridge import Ridge, solve
-from flybloom.estimators.base import missing_attribute, read_only
+from flybloom.estimators.base import read_only
 from flybloom.estimators.counting import CountingEstimator
 
 
@@ -95,13 +95,6 @@ class SolvedEstimator(CountingEstimator):
         """Scores need at least one row."""
         return learned.counts.n_rows > 0
 
-    def _handed_out(self, name: str) -> Any:
-        """Return a snapshot of the counts for an attribute."""
-        learned = self._shared.hand_out()
-        if learned is None:
-            raise missing_attribute(self, name)
-        return learned.counts
-
     def _current(self) -> Ridge:
         """Return the weights for the current counts."""
         self._require_hasher()
@@ -128,15 +121,7 @@ class SolvedEstimator(CountingEstimator):
 
     @contextmanager
     def _leaving_out(self, X: Any, y: Any) -> Iterator[LearnedRows]:
-        """Yield learned rows and an exact leave-one-out solver.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows that were learned.
-        y : array-like
-            Their labels or targets.
-        """
+        """Yield learned rows and an exact leave-one-out solver."""
         with self._scoring(X) as (rows, learned):
             learned.counts.unit.require_whole("leave rows out")
             truth = self._truth(learned, rows, y)

@@ -26,13 +26,12 @@ from flybloom.estimators.access import (
     exchange,
     exchange_at_once,
     learn_rows,
-    never_released,
     reading_learned,
     replace_counts,
     with_learned,
 )
 from flybloom.estimators.counting import CountingEstimator
-from flybloom.estimators.releasing import Releasing
+from flybloom.estimators.releasing import Releasing, never_released
 from flybloom.estimators.stream_follower import EARLY, Early, StreamFollower, is_early
 
 LIMITS = ("n_rows", "seconds", "half_life")
@@ -370,7 +369,7 @@ def _holding(model: CountingEstimator, counts: Counts) -> CountingEstimator:
     windowed = model.like()
     with reading_learned(windowed) as alike:
         learned = alike._replace(counts=counts)
-    return with_learned(windowed, never_released(windowed, learned) if isinstance(windowed, Releasing) else learned)
+    return with_learned(windowed, never_released(learned) if isinstance(windowed, Releasing) else learned)
 
 
 def _winners_of(block: Block, learned: Model, n_jobs: int | None) -> Won:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from flybloom._internal.deprecated import current_parameters
+from flybloom._internal.deprecated import attributes_of, current_parameters
 from flybloom.core.counts.label_json import labels_from_json, labels_to_json
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding
@@ -20,7 +21,9 @@ LATER = {"encoding": "auto", "weight_unit": "auto", "readout": "auto", "max_seco
 
 def parameters_to_json(model: Any) -> dict[str, Any]:
     """Return the parameters as JSON can hold them; a random state that is no int becomes the seed it gave."""
-    parameters = {name: _plain(name, value) for name, value in model.get_params(deep=False).items()}
+    values = model.get_params(deep=False)
+    values |= {name: getattr(model, name) for name in attributes_of(type(model))}  # where older versions look for them
+    parameters = {name: _plain(name, values[name]) for name in sorted(values)}
     if "random_state" in parameters and not isinstance(parameters["random_state"], int | None):
         parameters["random_state"] = model.seed_
     is_read_by_filters = getattr(model, "readout_", "filter") == "filter"  # as every file was that does not say so
@@ -37,17 +40,23 @@ def parameters_to_json(model: Any) -> dict[str, Any]:
 
 def estimator_from_json(kind: Any, stored: Any) -> Any:
     """Return an unfitted estimator of a kind with these parameters; ValueError where it cannot have them."""
-    names = set(signature(kind).parameters)
+    attributes = attributes_of(kind)
+    names = set(signature(kind).parameters) | attributes
     if isinstance(stored, dict):
         stored = current_parameters(kind, stored, warns=False)
+        if isinstance(stored.get("encoding"), str):
+            stored["encoding"] = re.sub(r"(^|\+)beside\b", r"\1passthrough", stored["encoding"])  # as files have it
         stored = {**{name: usual for name, usual in LATER.items() if name in names}, **stored}
     if isinstance(stored, dict) and "class_weight" in names:
         stored = {**stored, "class_weight": _class_weight(stored.get("class_weight"))}
     if not (isinstance(stored, dict) and set(stored) == names):
         msg = "its parameters are not those known"
         raise ValueError(msg)
-    model = kind(**{name: _restored(value) for name, value in stored.items()})
+    model = kind(**{name: _restored(value) for name, value in stored.items() if name not in attributes})
     try:
+        for name in attributes:
+            if stored[name] != getattr(model, name):
+                setattr(model, name, stored[name])
         model._validate_params()  # noqa: SLF001 - scikit-learn's way to check them
     except (ValueError, TypeError, OverflowError) as error:
         msg = f"a parameter is wrong. {error}"

@@ -558,10 +558,10 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
             **parameters,
             class_weight=self.class_weight,
             readout=self.readout,
-            temperature=fitted_temperature(found.novelty, rows.codes, rows.weights),
             random_state=seed,
             n_jobs=self.n_jobs,
         )
+        model.temperature = fitted_temperature(found.novelty, rows.codes, rows.weights)
         with_learned(model, learned)
         self._set_found(found, model)
 
