@@ -88,7 +88,7 @@ def large() -> dict[str, Any]:
 def table(rows: list[tuple[str, float, dict[str, Any]]], many: dict[str, Any] | None) -> str:
     """Return the page."""
     lines = [
-        "# Labels that are wrong", "", "How it is used: [audits](../audit.md).",
+        "# Label errors", "", "How it is used: [audits](../audit.md).",
         "Written by `benchmarks/label_errors.py --table`.", "",
         "Area under the curve (flipped labels first), rows left out beside 5-fold probabilities of the same model, and",
         "the time of each; `FlyRidgeClassifier()` with defaults, which has learned the rows already.", "",
