@@ -86,3 +86,24 @@ def test_what_cannot_be_is_refused():
         CrossConformal(classifier, X, Y > 14, n_folds=2).predict_interval(X)
     with pytest.raises(TypeError, match="Got LinearRegression instead"):
         CrossConformal(LinearRegression().fit(X, Y), X, Y)
+
+
+def test_metrics_of_mapie_say_the_same():
+    """Coverage and sizes, and coverage of the least covered group by size, by the functions of MAPIE."""
+    of_labels = pytest.importorskip("mapie.metrics.classification")
+    of_targets = pytest.importorskip("mapie.metrics.regression")
+    model = FlyRidgeClassifier(512).fit(DIGITS[:900], LABELS[:900])
+    conformal = CrossConformal(model, DIGITS[:900], LABELS[:900], n_folds=5)
+    for by_class in (False, True):
+        sets = conformal.predict_set(DIGITS[900:], 0.9, by_class=by_class)
+        covered = of_labels.classification_coverage_score(LABELS[900:], sets[:, :, None])
+        assert_allclose(covered, sets[np.arange(897), LABELS[900:]].mean())
+        assert abs(covered[0] - 0.9) < 0.05
+        assert_allclose(of_labels.classification_mean_width_score(sets[:, :, None]), sets.sum(axis=1).mean())
+    regressor = FlyRidgeRegressor(512).fit(X[:400], Y[:400])
+    bounds = CrossConformal(regressor, X[:400], Y[:400]).predict_interval(X[400:], 0.9)
+    covered = of_targets.regression_coverage_score(Y[400:], bounds[:, :, None])
+    assert_allclose(covered, ((bounds[:, 0] <= Y[400:]) & (Y[400:] <= bounds[:, 1])).mean())
+    assert abs(covered[0] - 0.9) < 0.05
+    assert_allclose(of_targets.regression_mean_width_score(bounds[:, :, None]), np.diff(bounds).mean())
+    assert of_targets.regression_ssc_score(Y[400:], bounds[:, :, None], num_bins=3)[0] > 0.8

@@ -22,8 +22,8 @@ AGAINST_WEIGHTS = (
     "chooses a decay of 1: a binary filter, which weights do not change"
 )
 THRESHOLDS = (
-    "the check wants the labels whose probabilities are above a half; thresholds are those of largest F1 on rows left "
-    "out, while probabilities are those of least log-loss"
+    "the check wants the labels whose probabilities are above a half; thresholds are such that as many rows "
+    "left out exceed them as have the label, while probabilities are those of least log-loss"
 )
 
 

@@ -7,6 +7,8 @@ import numpy as np
 from flybloom._internal.typing import Array
 from flybloom.core._kernels._jit import kernel
 
+ROWS_AT_ONCE = 512  # whose winners are sorted together
+
 
 @kernel
 def winner_forms(winners: Array, triangle: Array, out: Array) -> None:
@@ -20,12 +22,30 @@ def winner_forms(winners: Array, triangle: Array, out: Array) -> None:
         P, which is symmetric: of u and v <= u at ``u (u + 1) / 2 + v``.
     out : (n,) array of int64 or float64
     """
-    for i in range(winners.shape[0]):
-        row, total = winners[i], out.dtype.type(0)
-        for k in range(row.size):
-            u, part = np.int64(row[k]), out.dtype.type(0)
-            cells = triangle[u * (u + 1) // 2 :]
-            for j in range(k):
-                part += cells[row[j]]
-            total += 2 * part + cells[u]
-        out[i] = total
+    n_rows, n_winners = winners.shape
+    n_components = np.int64((np.sqrt(8.0 * triangle.size + 1.0) - 1.0) / 2.0 + 0.5)
+    starts, rows = np.empty(n_components + 1, np.int64), np.empty(ROWS_AT_ONCE * n_winners, np.int64)
+    places = np.empty(ROWS_AT_ONCE * n_winners, np.int64)
+    for first in range(0, n_rows, ROWS_AT_ONCE):  # a line of P serves all rows of which its component is a winner
+        last = min(first + ROWS_AT_ONCE, n_rows)
+        starts[:] = 0
+        for i in range(first, last):
+            out[i] = 0
+            for k in range(n_winners):
+                starts[np.int64(winners[i, k]) + 1] += 1
+        for u in range(n_components):
+            starts[u + 1] += starts[u]
+        for i in range(first, last):
+            for k in range(n_winners):
+                w = np.int64(winners[i, k])
+                rows[starts[w]], places[starts[w]] = i, k
+                starts[w] += 1
+        begin = 0
+        for u in range(n_components):  # each start has moved on to the next one
+            cells = triangle[u * (u + 1) // 2 : (u + 1) * (u + 2) // 2]
+            for at in range(begin, starts[u]):
+                row, part = winners[rows[at]], out.dtype.type(0)
+                for j in range(places[at]):
+                    part += cells[row[j]]
+                out[rows[at]] += 2 * part + cells[u]
+            begin = starts[u]
