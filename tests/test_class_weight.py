@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 import flybloom
 from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, OpenSetClassifier
-from flybloom.core.files.safetensors_file import read_file, write_file
+from flybloom.core.files.envelope import read_file, write_file
 from flybloom.core.readout import class_weight as weighting
 from flybloom.exceptions import ModelFileError
 

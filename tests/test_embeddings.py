@@ -5,7 +5,7 @@ import pytest
 
 import flybloom
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier, FlyRidgeRegressor
-from flybloom.core.encoding.unit_vectors import are_unit_vectors
+from flybloom.core.encoding.image_shape import are_unit_vectors
 from flybloom.estimators.access import reading_learned
 from flybloom.exceptions import SourceError
 

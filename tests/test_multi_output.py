@@ -13,9 +13,8 @@ from sklearn.datasets import make_multilabel_classification
 import flybloom
 from flybloom import FlyRidgeClassifier, FlyRidgeMultiOutputClassifier, SlidingWindow
 from flybloom.core import sketch as sketches
-from flybloom.core.counts.by_label import LabelSums
-from flybloom.core.counts.label_columns import LabelColumns
-from flybloom.core.readout.label_threshold import even_threshold
+from flybloom.core.counts.by_label import LabelColumns, LabelSums
+from flybloom.core.readout.temperature import even_threshold
 from flybloom.estimators.access import reading_learned
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 

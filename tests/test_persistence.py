@@ -22,7 +22,7 @@ import mutations
 from flybloom import FlyBloomClassifier, FlyHash, FrozenClassifier
 from flybloom._internal.atomic_write import remove_leftovers
 from flybloom.core.counts.columns import column_sums
-from flybloom.core.files import safetensors_file as storage
+from flybloom.core.files import envelope as storage
 from flybloom.exceptions import ModelFileError
 from laws.strategies import labelled_rows
 from laws.test_learning import assert_same_model

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 import flybloom
 from flybloom import AdaptiveWindow, Encoding, FlyBloomClassifier, ReleasedClassifier, SlidingWindow
-from flybloom.core.files.safetensors_file import read_file, write_file
+from flybloom.core.files.envelope import read_file, write_file
 from flybloom.estimators.releasing import privacy_spent
 from flybloom.exceptions import IncompatibleHashError, ModelFileError, PrivacyError
 from laws.strategies import labelled_rows

@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from flybloom import FlyBloomClassifier
 from flybloom._internal import validation as _validation
-from flybloom.core.readout.weight_table import common_table, decay_table
+from flybloom.core.readout.filters import common_table, decay_table
 
 
 @pytest.fixture

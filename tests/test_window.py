@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 
 import flybloom
 from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier, SlidingWindow
-from flybloom.core.counts.generations import N_GENERATIONS
+from flybloom.core.counts.kept_winners import N_GENERATIONS
 from flybloom.estimators import stream_follower
 from flybloom.estimators.access import reading_learned
 from flybloom.exceptions import ModelFileError, NeverLearnedError

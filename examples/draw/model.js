@@ -83,7 +83,7 @@ class FlyBloom {
   }
 
   // The weight of a component that won so often, (1 - decay)^n: a multiple of 2^-30 that falls more slowly from e^-16 on, as
-  // flybloom/core/readout/weight_table.py has it, so that classes still differ where powers have vanished.
+  // flybloom/core/readout/filters.py has it, so that classes still differ where powers have vanished.
   weight(count) {
     const exponent = count === 0 ? 0 : -count * Math.log(1 - this.decay);
     const slow = 120 - roundHalfEven(Math.log(Math.min(Math.max(exponent, 16), 4096) / 16) / Math.LN2 * 15);

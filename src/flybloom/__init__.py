@@ -17,16 +17,14 @@ if TYPE_CHECKING:
     from flybloom.estimators.conformal import CrossConformal
     from flybloom.estimators.densify import Densify
     from flybloom.estimators.fly_hash import FlyHash
-    from flybloom.estimators.frozen import FrozenClassifier
-    from flybloom.estimators.frozen_novelty import FrozenNovelty
-    from flybloom.estimators.frozen_regressor import FrozenRegressor
+    from flybloom.estimators.frozen import FrozenClassifier, FrozenNovelty, FrozenRegressor
     from flybloom.estimators.learning.progress import progress
     from flybloom.estimators.learning.train import train
     from flybloom.estimators.multi_output import FlyRidgeMultiOutputClassifier
     from flybloom.estimators.novelty import FlyBloomNovelty
     from flybloom.estimators.open_set import OpenSetClassifier
     from flybloom.estimators.regressor import FlyRidgeRegressor
-    from flybloom.estimators.released import ReleasedClassifier
+    from flybloom.estimators.releasing import ReleasedClassifier
     from flybloom.estimators.ridge import FlyRidgeClassifier
     from flybloom.estimators.transformers import RelevanceScaler, SoftBins
     from flybloom.estimators.tuning import FlyBloomClassifierCV
@@ -73,10 +71,10 @@ _MODULES = {
     "FlyRidgeMultiOutputClassifier": "flybloom.estimators.multi_output",
     "FlyRidgeRegressor": "flybloom.estimators.regressor",
     "FrozenClassifier": "flybloom.estimators.frozen",
-    "FrozenNovelty": "flybloom.estimators.frozen_novelty",
-    "FrozenRegressor": "flybloom.estimators.frozen_regressor",
+    "FrozenNovelty": "flybloom.estimators.frozen",
+    "FrozenRegressor": "flybloom.estimators.frozen",
     "OpenSetClassifier": "flybloom.estimators.open_set",
-    "ReleasedClassifier": "flybloom.estimators.released",
+    "ReleasedClassifier": "flybloom.estimators.releasing",
     "RelevanceScaler": "flybloom.estimators.transformers",
     "SlidingWindow": "flybloom.estimators.window",
     "SoftBins": "flybloom.estimators.transformers",

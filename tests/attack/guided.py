@@ -51,7 +51,7 @@ def fuzz(target: str, folder: Path, options: list[str]) -> None:
 
     with atheris.instrument_imports(include=["flybloom.core.files", "flybloom.blocks", "flybloom.core"]):
         import flybloom  # noqa: PLC0415
-        import flybloom.core.files.safetensors_file  # noqa: PLC0415
+        import flybloom.core.files.envelope  # noqa: PLC0415
         from flybloom.exceptions import ModelFileError, SourceError  # noqa: PLC0415
     from mutations import repaired_if_possible, sample_files  # noqa: PLC0415
 

@@ -6,10 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
 from flybloom.core._kernels.count import add_counts
-from flybloom.core.readout.filters import Filters
+from flybloom.core.readout.filters import Filters, decay_table, table_by_class
 from flybloom.core.readout.leave_one_out import LeaveOneOut
 from flybloom.core.readout.linear import choose
-from flybloom.core.readout.weight_table import decay_table, table_by_class
 from flybloom.estimators.tuning.held_out import HeldOutCounts, fold_splits, leave_one_out
 
 M, DECAYS = 30, [0.01, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0]

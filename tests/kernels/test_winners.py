@@ -10,8 +10,7 @@ from scipy import sparse
 import reference
 from flybloom.core._kernels._jit import JIT_IS_OFF
 from flybloom.core._kernels.winners import _divide, _limit_of
-from flybloom.core.hashing.projection import Projection
-from flybloom.core.hashing.ranking import ranked
+from flybloom.core.hashing.projection import Projection, ranked
 
 # n, d, m, s, rho: one row, narrow and wide strips, several blocks; one component, one feature; all win; guessed limits
 SHAPES = [

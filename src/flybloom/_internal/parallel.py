@@ -1,13 +1,17 @@
-"""Threads over blocks of rows; kernels release the GIL, so this is all that is needed."""
+"""Threads over blocks of rows: kernels release the GIL. And work that no signal may interrupt."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any
+from threading import Event, Lock, Thread, current_thread, main_thread
+from typing import Any, TypeVar
 
 VALUES_PER_BLOCK = 2**20  # bounds the scaled copy of a block
 MAX_ROWS = 1024
 KERNEL_ROWS = 64  # rows that a kernel hashes together
+T = TypeVar("T")
 
 
 def for_each_block(work: Callable[[slice], None], n_rows: int, n_columns: int, n_jobs: int | None) -> None:
@@ -57,3 +61,46 @@ def threads(n_threads: int) -> Iterator[Callable[..., list[Any]]]:
 
     with ThreadPoolExecutor(n_threads - 1) as pool:
         yield run
+
+
+def _first(error: BaseException) -> BaseException:
+    """Return the interrupt itself, where Python's own waiting was confused by it and raised something else."""
+    while isinstance(error, RuntimeError) and error.__context__ is not None:
+        error = error.__context__
+    return error
+
+
+def uninterrupted(work: Callable[[], T]) -> T:
+    """Return what `work` returns; an interrupt that comes meanwhile is raised when it has ended.
+
+    Python runs the handlers of signals in the main thread only. So the main thread waits while another one works, and
+    continues waiting whatever comes.
+    """
+    if current_thread() is not main_thread():
+        return work()
+    results: list[T] = []
+    failures: list[BaseException] = []
+    done, once = Event(), Lock()
+
+    def run() -> None:
+        if not once.acquire(blocking=False):  # an interrupt while a thread starts leaves open whether it did
+            return
+        try:
+            results.append(work())
+        except BaseException as error:  # noqa: BLE001 - handed on
+            failures.append(error)
+        finally:
+            done.set()
+
+    interruption: BaseException | None = None
+    while not done.is_set():
+        try:
+            Thread(target=run, daemon=True).start()
+            done.wait()
+        except BaseException as error:  # noqa: BLE001 - raised below
+            interruption = _first(error) if interruption is None else interruption
+    if failures:
+        raise failures[0]
+    if interruption is not None:
+        raise interruption
+    return results[0]

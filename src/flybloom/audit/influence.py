@@ -8,7 +8,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array
 from flybloom.estimators.access import leaving_out, scoring
-from flybloom.estimators.outputs import targets_of
+from flybloom.estimators.solved import targets_of
 
 
 class Influence(NamedTuple):

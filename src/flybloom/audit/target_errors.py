@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flybloom._internal.targets import check_targets
 from flybloom._internal.typing import Array
+from flybloom._internal.validation import check_targets
 
 
 class TargetErrors(NamedTuple):

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from flybloom._internal.cells import NUMBER
-from flybloom._internal.frame_cells import FrameColumn, table_columns
-from flybloom._internal.vectors import is_vectors, vectors
+from flybloom._internal.frame_cells import FrameColumn, is_vectors, table_columns, vectors
 from flybloom.blocks.arrays import PIECE_ROWS, label_kind, labels_as
 from flybloom.blocks.options import ReadOptions
 from flybloom.blocks.parts import Part, Place, RawBlock

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flybloom._internal.cells import CATEGORY, DATE, NUMBER, cells, is_missing, seconds_of
+from flybloom._internal.frame_cells import is_list, vectors
 from flybloom._internal.typing import Array
-from flybloom._internal.vectors import is_list, vectors
 from flybloom.blocks.arrow_labels import kind_of_type, labels_of
 from flybloom.blocks.options import ReadOptions
 from flybloom.blocks.parts import Part, Place, RawBlock, plain_column, shortened

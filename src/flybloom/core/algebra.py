@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 
-from flybloom.core.block import Block
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher, require_no_differences
 from flybloom.core.learning import counted, hasher_for, is_same_hash, united
-from flybloom.core.model import Model, Origin
-from flybloom.core.recipe import Recipe
-from flybloom.core.sketch import Sketch
+from flybloom.core.model import Model, Origin, Recipe
+from flybloom.core.sketch import Block, Sketch
 
 COMPLETE, COUNTS_ONLY = "complete", "counts only"
 

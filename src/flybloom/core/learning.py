@@ -15,14 +15,12 @@ import numpy as np
 from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features
 from flybloom._internal.validation import check_new_rows, check_rows
-from flybloom.core.block import Block, joined
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.weight_unit import WeightUnit, unit_for
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.model import Model, Origin
-from flybloom.core.recipe import Recipe
-from flybloom.core.sketch import Sketch
+from flybloom.core.model import Model, Origin, Recipe
+from flybloom.core.sketch import Block, Sketch, joined
 
 
 @dataclass

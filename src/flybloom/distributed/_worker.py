@@ -19,15 +19,13 @@ from sklearn.utils.validation import check_consistent_length
 from flybloom._internal.parallel import KERNEL_ROWS
 from flybloom._internal.typing import Array, Features
 from flybloom._internal.validation import NamedRows, check_rows
-from flybloom.core.block import Block
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.weight_unit import unit_for
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.projection import Projection
-from flybloom.core.model import Model
-from flybloom.core.recipe import Recipe
-from flybloom.core.sketch import Sketch
+from flybloom.core.model import Model, Recipe
+from flybloom.core.sketch import Block, Sketch
 from flybloom.estimators.access import reading_learned, with_learned
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.exceptions import SourceError

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from flybloom._internal.typing import Array, Features
-    from flybloom.core.block import Block
     from flybloom.core.counts.base import Counts, Won
     from flybloom.core.hashing.hasher import Hasher
     from flybloom.core.learning import Learning
     from flybloom.core.model import Model
+    from flybloom.core.sketch import Block
 
 Estimator = TypeVar("Estimator")
 

@@ -13,15 +13,15 @@ import numpy as np
 from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels, taken
-from flybloom._internal.weights import check_weights
-from flybloom.core.block import Block, joined
 from flybloom.core.counts.base import Won
 from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
 from flybloom.core.counts.shared import SharedOnDemand
+from flybloom.core.counts.weight_unit import check_weights
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
 from flybloom.core.readout.rivals import Rivals
+from flybloom.core.sketch import Block, joined
 from flybloom.estimators.access import check_block, learn_rows, reading_learned, with_learned
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.estimators.releasing import never_released

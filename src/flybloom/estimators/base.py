@@ -1,18 +1,21 @@
-"""Base class of all estimators that hash: parameters, and attributes of the hasher."""
+"""Base classes of all estimators that hash: parameters, and attributes of the hasher."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 
-from flybloom._internal.deprecated import OldNames
+from flybloom._internal.deprecated import OldNames, Taken
 from flybloom._internal.sklearn_compat import Interval, RealNotInt, StrOptions
-from flybloom._internal.typing import Array
+from flybloom._internal.typing import Array, Features
+from flybloom._internal.validation import check_rows
 from flybloom.core.encoding.choice import Wanted, wanted_encoding
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding
@@ -20,10 +23,9 @@ from flybloom.core.encoding.standardise import Standardise
 from flybloom.core.files import model_file
 from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.estimators.deprecated import OLD_PARAMETERS
 
+SCALINGS = {"none": "none", "center": "center", "standard": "standard+clip=inf"}
 MAX_REMEMBERED = 256  # settings that were checked and found right
-
 HASH_PARAMETERS: dict[str, list[Any]] = {
     "n_components": [
         Interval(Integral, 1, 2**32 - 1, closed="both"),
@@ -46,8 +48,36 @@ HASH_PARAMETERS: dict[str, list[Any]] = {
     "n_jobs": [Integral, None],
 }
 """What scikit-learn's check of parameters allows for those that all estimators share."""
-
 _accepted: set[tuple[Any, ...]] = set()
+
+
+def scaling_as_encoding(owner: str, scaling: Any, others: dict[str, Any]) -> str:
+    """Replace a scaling by the equivalent encoding."""
+    if scaling is None:
+        return ""
+    if scaling not in SCALINGS:
+        msg = f"The 'scaling' parameter of {owner} must be one of {set(SCALINGS)}. Got {scaling!r} instead."
+        raise ValueError(msg)
+    encoding = others.get("encoding", "auto")
+    if not (isinstance(encoding, str) and encoding == "auto"):
+        msg = (
+            f"{owner} takes an encoding or a scaling, not both. Got encoding={encoding!r} and scaling={scaling!r}. "
+            "Leave out scaling, which is deprecated."
+        )
+        raise ValueError(msg)
+    others["encoding"] = SCALINGS[scaling]
+    return f"scaling={scaling!r} of {owner} is deprecated. Use encoding={SCALINGS[scaling]!r} instead."
+
+
+def without_warm_up(owner: str, warm_up: Any, others: dict[str, Any]) -> str:  # noqa: ARG001
+    """Ignore `warm_up`."""
+    return (
+        f"warm_up of {owner} is deprecated and has no effect: the first rows of a stream are kept until they no longer "
+        "fit into a sketch."
+    )
+
+
+OLD_PARAMETERS: dict[str, str | Taken] = {"scaling": scaling_as_encoding, "warm_up": without_warm_up}
 
 
 def read_only(array: Array) -> Array:
@@ -265,3 +295,30 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
         if len(_accepted) >= MAX_REMEMBERED:
             _accepted.clear()
         _accepted.add(key)
+
+
+class FixedEstimator(FlyEstimator):
+    """Estimator that only predicts; its creator sets ``_fitted_hasher``."""
+
+    def __sklearn_tags__(self) -> Any:
+        """Accept sparse rows if nothing is centred."""
+        tags = super(FlyEstimator, self).__sklearn_tags__()
+        hasher = self._hasher
+        tags.input_tags.sparse = hasher is None or hasher.encoder.takes_sparse
+        return tags
+
+    @property
+    def _hasher(self) -> Hasher | None:
+        """The hasher, or None."""
+        return self.__dict__.get("_fitted_hasher")
+
+    @contextmanager
+    def _scoring(self, X: Any) -> Iterator[tuple[Features, None]]:
+        """Yield rows that are to be scored, checked."""
+        hasher = self._require_hasher()
+        self._check_parameters()
+        yield check_rows(X, type(self).__name__, hasher.encoder), None
+
+
+class FixedClassifier(ClassifierMixin, FixedEstimator):  # type: ignore[misc]
+    """A classifier that only predicts."""

@@ -20,19 +20,17 @@ from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import AUTO_COMPONENTS, BayesSizes, Sizes
 from flybloom.core.model import Model
-from flybloom.core.readout import explanation, similarity
-from flybloom.core.readout.capacity import fullness
+from flybloom.core.readout import explanation
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.complement_bayes import Bayes, left_out_scores, temperature_unit
-from flybloom.core.readout.decay import AUTO, count_decay_of, decay_of
+from flybloom.core.readout.decay import AUTO, count_decay_of, decay_of, fullness
 from flybloom.core.readout.filters import Filters
 from flybloom.core.readout.leave_one_out import FollowingLeaveOneOut, LeaveOneOut
 from flybloom.core.readout.linear import FrozenReadout
 from flybloom.core.readout.temperature import fitted_temperature
-from flybloom.estimators.base import HASH_PARAMETERS
+from flybloom.estimators.base import HASH_PARAMETERS, OLD_PARAMETERS
 from flybloom.estimators.certified import Certified
-from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
-from flybloom.estimators.deprecated import OLD_PARAMETERS
+from flybloom.estimators.counting import WEIGHT_UNIT, CountingClassifier
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.releasing import Releasing
 from flybloom.estimators.scores import FilterScores, Reading
@@ -236,7 +234,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
 
     _counts_type = ClassCounts
     _old_attributes: ClassVar[Renamed] = {
-        "most_similar_classes": ("flybloom.report.most_similar_classes(model)", similarity.most_similar_classes)
+        "most_similar_classes": ("flybloom.report.most_similar_classes(model)", explanation.most_similar_classes)
     }
     _old_parameters: ClassVar = {**OLD_PARAMETERS, "temperature": ATTRIBUTE}
     readout: Literal["auto", "filter", "bayes"] = "filter"  # of pickles from before there was any other
@@ -304,7 +302,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         with self._reading_learned() as learned:
             counts: Any = learned.counts
             read = self._filters(counts)
-            return similarity.cosine_similarity(read.familiarity() if kind == "familiarity" else read.weights())
+            return explanation.cosine_similarity(read.familiarity() if kind == "familiarity" else read.weights())
 
     def leave_one_out_novelty(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Novelty:
         """Return the novelty of learned rows to each class, each left out of the model.

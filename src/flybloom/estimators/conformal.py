@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flybloom._internal.targets import check_targets
 from flybloom._internal.typing import Array
-from flybloom._internal.validation import check_labels, taken
+from flybloom._internal.validation import check_labels, check_targets, taken
 from flybloom.core.counts.columns import known_codes
 
 MIN_ROWS = 2  # of a fold, and folds

@@ -15,7 +15,7 @@ from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Sizes
-from flybloom.core.recipe import Recipe
+from flybloom.core.model import Recipe
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import FlyEstimator
 

@@ -10,20 +10,18 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.targets import check_label_outputs
 from flybloom._internal.typing import Array, Features, Size, WantedUnit
-from flybloom.core.counts.label_columns import BINARY, LabelColumns
+from flybloom._internal.validation import check_label_outputs
+from flybloom.core.counts.by_label import BINARY, LabelColumns
 from flybloom.core.counts.pairs import PairsByLabel
 from flybloom.core.model import Model
-from flybloom.core.readout.label_threshold import USUAL, even_threshold
-from flybloom.core.readout.temperature import fitted_temperature
+from flybloom.core.readout.temperature import USUAL, even_threshold, fitted_temperature
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS
-from flybloom.estimators.counting import GIVEN
-from flybloom.estimators.counting_classifier import WEIGHT_UNIT
-from flybloom.estimators.outputs import OutputsEstimator, as_given, output_scores
+from flybloom.estimators.counting import GIVEN, WEIGHT_UNIT
 from flybloom.estimators.ridge import CALIBRATION_WORK, FEW_ROWS, LEAST_CALIBRATED, MOST_CALIBRATED, USUAL_TEMPERATURE
 from flybloom.estimators.scores import probabilities
+from flybloom.estimators.solved import OutputsEstimator, as_given, output_scores
 
 
 class FlyRidgeMultiOutputClassifier(ClassifierMixin, OutputsEstimator):  # type: ignore[misc]

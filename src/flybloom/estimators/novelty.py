@@ -24,13 +24,12 @@ from flybloom.core.model import Model
 from flybloom.core.readout.aged_filter import AgedFilter
 from flybloom.core.readout.novelty_forms import NoveltyReadout
 from flybloom.core.readout.pair_novelty import PairNovelty, solve
-from flybloom.core.readout.weighted_quantile import weighted_quantile
+from flybloom.core.readout.temperature import weighted_quantile
 from flybloom.core.sketch import Sketch
-from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
+from flybloom.estimators.base import HASH_PARAMETERS, OLD_PARAMETERS, missing_attribute
 from flybloom.estimators.counting import GIVEN, CountingEstimator, kept_value
-from flybloom.estimators.deprecated import OLD_PARAMETERS
-from flybloom.estimators.frozen_novelty import FrozenNovelty
-from flybloom.estimators.novelty_scores import NoveltyReading, NoveltyScores, read_winners
+from flybloom.estimators.frozen import FrozenNovelty
+from flybloom.estimators.scores import NoveltyReading, NoveltyScores, read_winners
 
 USUAL_OFFSET = -0.5  # where there are no rows to set it by
 AUTO, LEVERAGE, FILTER = "auto", "leverage", "filter"

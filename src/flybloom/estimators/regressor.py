@@ -9,15 +9,15 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.targets import check_targets
 from flybloom._internal.typing import Array, Features, Size, WantedUnit
+from flybloom._internal.validation import check_targets
 from flybloom.core.counts.pairs import PairsByTarget
 from flybloom.core.counts.target_grid import STEPS
 from flybloom.core.model import Model
 from flybloom.estimators.base import HASH_PARAMETERS, read_only
-from flybloom.estimators.counting_classifier import WEIGHT_UNIT
-from flybloom.estimators.frozen_regressor import FrozenRegressor
-from flybloom.estimators.outputs import OutputsEstimator, as_given, output_scores, targets_of
+from flybloom.estimators.counting import WEIGHT_UNIT
+from flybloom.estimators.frozen import FrozenRegressor
+from flybloom.estimators.solved import OutputsEstimator, as_given, output_scores, targets_of
 
 
 class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]

@@ -2,26 +2,285 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from copy import copy
+from numbers import Real
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from flybloom._internal.deprecated import Renamed
-from flybloom._internal.typing import Array
+from flybloom._internal.sklearn_compat import Interval, StrOptions
+from flybloom._internal.typing import Array, Features
 from flybloom._internal.validation import check_labels
-from flybloom.core.counts.columns import align_columns, unite, unknown_among
+from flybloom.core.counts.columns import align_columns, check_table, narrowest, unite, unknown_among
+from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
 from flybloom.core.encoding.columns import BiasColumns
 from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.files.model_file import Parts
+from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
+from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights
+from flybloom.core.readout.filters import Filters
 from flybloom.estimators.access import reading_learned
-from flybloom.estimators.released import ReleasedClassifier
+from flybloom.estimators.base import HASH_PARAMETERS, FixedClassifier, FlyEstimator, read_only
+from flybloom.estimators.scores import FilterScores, Reading
 from flybloom.exceptions import PrivacyError
-from flybloom.privacy.budget import NO_RELEASE, Ledger
+from flybloom.privacy.budget import NO_RELEASE, Ledger, Spent
 from flybloom.privacy.mechanisms import Request, noisy
 
+LARGEST = 2**61
+MAX_DECAY = 0.4
 FITTED_TO_DATA = ("classes", "encoding")
 KEPT = "released"
+
+
+class ReleasedClassifier(FilterScores, FixedClassifier):
+    """Differentially private classifier returned by `FlyBloomClassifier.release`.
+
+    Its counts are noisy, so everything computed from it is private as well. It cannot learn or forget. Releases of
+    disjoint rows can be added.
+
+    Parameters
+    ----------
+    decay : float or "auto", default="auto"
+        Decay of the filter, c in the paper. "auto" is ``2 / (mean + 2 * deviation)``, at most 0.4, for the mean count
+        and the standard deviation of the noise; see docs/privacy.md.
+
+    class_weight : "balanced", dict or None, default=None
+        Weights of the classes in prediction, see `FlyBloomClassifier`. "balanced" uses the noisy counts.
+
+    temperature : float, default=0.1
+        Temperature of the softmax in `predict_proba`.
+
+    n_jobs : int or None, default=None
+        Number of threads. None means 1, -1 all processors. The result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+
+    counts_ : ndarray of shape (n_classes, n_components_)
+        The noisy counts; negative ones are 0 in predictions.
+
+    class_count_ : ndarray of shape (n_classes,)
+        Estimated number of rows of each class, from the noisy counts.
+
+    releases_ : list of dict
+        Mechanism, epsilon, delta and more of each release in the sum.
+
+    epsilon_, delta_ : float
+        The largest epsilon and delta: the guarantee for each person if nobody has rows in two releases.
+
+    decay_ : float
+        The decay in use.
+
+    n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
+        As for `FlyHash`.
+
+    n_features_in_ : int
+        Number of features seen during fit.
+
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X in fit had string column names.
+
+    See Also
+    --------
+    FlyBloomClassifier : The classifier that can be released.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> def released(rows, seed):
+    ...     model = FlyBloomClassifier(512, n_winners=32, encoding="none", random_state=0).fit(X[rows], y[rows])
+    ...     return model.release(8.0, delta=1e-5, classes=range(10), random_state=seed)
+    >>> both = released(slice(900), 0) + released(slice(900, None), 1)
+    >>> both.epsilon_, len(both.releases_)
+    (8.0, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "decay": [Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "temperature": [Interval(Real, 0, None, closed="neither")],
+        "n_jobs": HASH_PARAMETERS["n_jobs"],
+    }
+
+    def __init__(
+        self,
+        decay: float | str = "auto",
+        *,
+        class_weight: ClassWeight = None,
+        temperature: float = 0.1,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.decay = decay
+        self.class_weight = class_weight
+        self.temperature = temperature
+        self.n_jobs = n_jobs
+
+    def merge(self, other: ReleasedClassifier) -> Self:
+        """Add a release of other rows; ``a + b`` does the same without changing either.
+
+        Parameters
+        ----------
+        other : ReleasedClassifier
+            A release of a model with the same hash. Nobody may have rows in both, or the epsilons add up.
+
+        Returns
+        -------
+        ReleasedClassifier
+            The release itself.
+
+        Raises
+        ------
+        IncompatibleHashError
+            If the two hash differently; the message lists the differences.
+        """
+        if not isinstance(other, ReleasedClassifier):
+            name = type(other).__name__
+            msg = f"Cannot merge: expected another ReleasedClassifier. Got {name} instead. Release it first."
+            raise TypeError(msg)
+        hasher = self._require_hasher()
+        hasher.require_same(other._require_hasher(), "merge")
+        classes = unite(self.classes_, other.classes_)
+        table = align_columns(self._table, self.classes_, classes, 1) + align_columns(
+            other._table, other.classes_, classes, 1
+        )
+        return self.with_counts(hasher, classes, table, self._spent + other._spent)
+
+    def __add__(self, other: object) -> Self:
+        """Return the sum of two releases of disjoint rows."""
+        return copy(self).merge(other) if isinstance(other, ReleasedClassifier) else NotImplemented
+
+    def __radd__(self, other: object) -> Self:
+        """Return a copy: sum() starts with zero."""
+        return copy(self) if isinstance(other, int) and other == 0 else NotImplemented
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Raise an error: a release cannot learn or forget.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Not used.
+        y : array-like of shape (n_samples,), default=None
+            Not used.
+
+        Raises
+        ------
+        PrivacyError
+            Always.
+        """
+        msg = (
+            "A release cannot learn or forget: it has no counts but noisy ones. Do so with the FlyBloomClassifier that "
+            "it came from, and release that again."
+        )
+        raise PrivacyError(msg)
+
+    partial_fit = forget = fit
+
+    def with_counts(self, hasher: Hasher, classes: Array, table: Array, spent: tuple[Spent, ...]) -> Self:
+        """Set the noisy counts, and return the classifier.
+
+        Parameters
+        ----------
+        hasher : Hasher
+            The hasher.
+        classes : ndarray of shape (n_classes,)
+            The labels, sorted.
+        table : ndarray of shape (n_components, n_classes), int64
+            The noisy counts.
+        spent : tuple of Spent
+            The cost of each release.
+
+        Returns
+        -------
+        ReleasedClassifier
+            The classifier itself.
+        """
+        self._fitted_hasher, self._table, self._spent = hasher, table, spent
+        self.classes_ = classes
+        return self
+
+    @property
+    def counts_(self) -> Array:
+        """The noisy counts, one row per class."""
+        self._of_hasher("counts_")
+        return read_only(self._table.T)
+
+    @property
+    def class_count_(self) -> Array:
+        """Estimated number of rows of each class, from the noisy counts."""
+        n_winners = self._of_hasher("class_count_").n_winners
+        return np.asarray(np.maximum(0, np.rint(self._table.sum(axis=0) / n_winners)), np.int64)
+
+    @property
+    def releases_(self) -> list[dict[str, Any]]:
+        """The cost of each release."""
+        self._of_hasher("releases_")
+        return [spent.to_json() for spent in self._spent]
+
+    @property
+    def epsilon_(self) -> float:
+        """The largest epsilon of the releases."""
+        self._of_hasher("epsilon_")
+        return max(spent.epsilon for spent in self._spent)
+
+    @property
+    def delta_(self) -> float:
+        """The largest delta of the releases."""
+        self._of_hasher("delta_")
+        return max(spent.delta for spent in self._spent)
+
+    @property
+    def decay_(self) -> float:
+        """The decay in use."""
+        self._of_hasher("decay_")
+        if not isinstance(self.decay, str):
+            return float(self.decay)
+        deviation = math.sqrt(sum(spent.variance for spent in self._spent))
+        mean = max(0.0, float(self._table.mean()))
+        return float(min(MAX_DECAY, 2 / max(mean + 2 * deviation, 1.0)))
+
+    def _to_parts(self) -> Parts:
+        """Return the state that files store."""
+        lowest = int(self._table.min())
+        facts = {"classes": labels_to_json(self.classes_), "releases": self.releases_, "lowest": lowest}
+        return Parts(self._require_hasher(), facts, {"counts": narrowest(self._table - lowest)})
+
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Restore the state from a file, and return the release; ValueError if it is invalid."""
+        classes = classes_from_facts(facts)
+        releases, lowest = facts.get("releases"), facts.get("lowest")
+        if hasher is None or set(arrays) != {"counts"} or classes.size == 0:
+            msg = "its counts are not one whole number for each component and class"
+            raise ValueError(msg)
+        table = check_table(arrays["counts"], hasher.n_components, classes.size)
+        if type(lowest) is not int or abs(lowest) > LARGEST or int(table.max()) > LARGEST:
+            msg = f"its counts are not from {-LARGEST} to {LARGEST}"
+            raise ValueError(msg)
+        if not (isinstance(releases, list) and releases):
+            msg = "it does not say what it cost"
+            raise ValueError(msg)
+        return self.with_counts(hasher, classes, table.astype(np.int64) + lowest, tuple(map(Spent.from_json, releases)))
+
+    def _validate_params(self) -> None:
+        """Also check what scikit-learn's constraints cannot express."""
+        super(FlyEstimator, self)._validate_params()
+        check_class_weight(self.class_weight, type(self).__name__)
+
+    def _reading(self, rows: Features, learned: Any = None, *, by_filters: bool = True) -> Reading:  # noqa: ARG002
+        """Return the filters for validated rows; negative counts are 0."""
+        hasher, counts = self._require_hasher(), np.maximum(self._table, 0)
+        weights = class_weights(self.class_weight, self.classes_, self.class_count_)
+        filters, n_winners = Filters(counts, counts.max(axis=0, initial=0), self.decay_, weights), hasher.n_winners
+        read_out = filters.read_out(n_winners, hasher.projection.seed, rows.shape[0] * n_winners, self.n_jobs)
+        return Reading(rows, hasher, self.classes_, read_out, lambda: float(self.temperature), n_winners)
 
 
 class Releasing:

@@ -23,8 +23,7 @@ from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.certified import Certified
-from flybloom.estimators.counting import GIVEN, kept_value
-from flybloom.estimators.counting_classifier import WEIGHT_UNIT, CountingClassifier
+from flybloom.estimators.counting import GIVEN, WEIGHT_UNIT, CountingClassifier, kept_value
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.scores import LinearScores, Reading
 from flybloom.estimators.solved import SolvedEstimator

@@ -13,10 +13,10 @@ from sklearn.utils.metaestimators import available_if
 
 from flybloom._internal.deprecated import OldNames, Renamed
 from flybloom._internal.typing import Array
-from flybloom.core.block import Block, joined
 from flybloom.core.files import model_file
 from flybloom.core.files.origin_file import rows_from_parts, rows_to_parts
 from flybloom.core.model import Model
+from flybloom.core.sketch import Block, joined
 from flybloom.estimators.base import missing_attribute, not_fitted
 from flybloom.estimators.learned_page import ShowsInside
 

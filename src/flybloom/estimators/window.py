@@ -10,17 +10,16 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from flybloom._internal.parallel import uninterrupted
 from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
 from flybloom._internal.typing import Array
-from flybloom._internal.uninterrupted import uninterrupted
-from flybloom.core.block import Block, joined
 from flybloom.core.counts.base import Counts, Won
-from flybloom.core.counts.generations import NEWEST, Generations
-from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
+from flybloom.core.counts.kept_winners import ARRAYS, NEWEST, Generations, KeptWinners
 from flybloom.core.counts.shared import SharedOnDemand
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
+from flybloom.core.sketch import Block, joined
 from flybloom.estimators.access import (
     check_block,
     exchange,

@@ -18,8 +18,7 @@ from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.fill import Fill
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
-from flybloom.core.encoding.standardise import MAX_PLAIN_CENTER, Standardise
-from flybloom.core.encoding.whole_center import WholeCenter
+from flybloom.core.encoding.standardise import MAX_PLAIN_CENTER, Standardise, WholeCenter
 from flybloom.export.fill import filled
 from flybloom.export.graph import Graph, Value
 

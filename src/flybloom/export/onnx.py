@@ -11,9 +11,7 @@ from flybloom.estimators.access import hasher_of
 from flybloom.estimators.base import FlyEstimator
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.estimators.fly_hash import FlyHash
-from flybloom.estimators.frozen import FrozenClassifier
-from flybloom.estimators.frozen_novelty import FrozenNovelty
-from flybloom.estimators.frozen_regressor import FrozenRegressor
+from flybloom.estimators.frozen import FrozenClassifier, FrozenNovelty, FrozenRegressor
 from flybloom.estimators.novelty import FlyBloomNovelty
 from flybloom.estimators.regressor import FlyRidgeRegressor
 from flybloom.estimators.ridge import FlyRidgeClassifier

@@ -22,9 +22,8 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.complement_bayes import Bayes, temperature_unit
 from flybloom.core.readout.decay import AUTO, count_decay_of
 from flybloom.core.readout.filters import Filters
-from flybloom.core.readout.linear import FrozenReadout
+from flybloom.core.readout.linear import FrozenOutputs, FrozenReadout
 from flybloom.core.readout.novelty_forms import NoveltyReadout
-from flybloom.core.readout.outputs import FrozenOutputs
 from flybloom.exceptions import ModelFileError
 
 __all__ = ["NoveltyPredictor", "Predictor", "TargetPredictor", "load"]

@@ -6,10 +6,9 @@ import numpy as np
 
 from flybloom._internal.typing import Array
 from flybloom.core._kernels._plain.score import MIX_0, MIX_1, STEP
-from flybloom.core.counts.trend import COEFFICIENT_STEPS, COLUMN_STEPS, MAX_COLUMN
-from flybloom.core.readout.linear import FrozenReadout
+from flybloom.core.counts.target_grid import COEFFICIENT_STEPS, COLUMN_STEPS, MAX_COLUMN
+from flybloom.core.readout.linear import FrozenOutputs, FrozenReadout
 from flybloom.core.readout.novelty_forms import FilterForm, NoveltyReadout
-from flybloom.core.readout.outputs import FrozenOutputs
 from flybloom.export.graph import Graph, Value
 from flybloom.export.hashing import hashes
 

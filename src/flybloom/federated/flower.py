@@ -11,7 +11,7 @@ import numpy as np
 from flybloom._internal.typing import Array
 from flybloom.core.files.model_file import load
 from flybloom.estimators.access import hasher_of
-from flybloom.estimators.released import ReleasedClassifier
+from flybloom.estimators.releasing import ReleasedClassifier
 from flybloom.exceptions import IncompatibleHashError, require_extra
 from flybloom.federated.masking import MaskedSum, MaskingError, Party
 from flybloom.federated.vectors import counts_to_vector, like, vector_to_model

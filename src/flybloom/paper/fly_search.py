@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from flybloom._internal.typing import Array, Codes, Scaling
+from flybloom.estimators.base import SCALINGS
 from flybloom.estimators.densify import Densify
-from flybloom.estimators.deprecated import SCALINGS
 from flybloom.estimators.fly_hash import FlyHash
 from flybloom.estimators.tuning.held_out import HeldOutCounts, Split, fold_splits, most_rows
 from flybloom.exceptions import require_extra

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from flybloom._internal.atomic_write import atomic_write, check_writable
-from flybloom.core.readout.similarity import most_similar_classes
+from flybloom.core.readout.explanation import most_similar_classes
 from flybloom.report.html import render
 from flybloom.report.summary import facts
 

@@ -9,8 +9,8 @@ import numpy as np
 from flybloom._internal.typing import Array
 from flybloom.core.counts.weight_unit import WeightUnit
 from flybloom.core.readout.class_weight import class_weights
+from flybloom.core.readout.explanation import cosine_similarity
 from flybloom.core.readout.filters import Filters
-from flybloom.core.readout.similarity import cosine_similarity
 from flybloom.paper import theory
 
 VALUES_AT_ONCE = 2**23  # weights that are in memory at the same time

@@ -83,7 +83,7 @@ def command(
 
     import numpy as np  # noqa: PLC0415 - heavy
 
-    from flybloom._internal.targets import check_targets  # noqa: PLC0415
+    from flybloom._internal.validation import check_targets  # noqa: PLC0415
     from flybloom.cli.sources import ScoredRows  # noqa: PLC0415
     from flybloom.core.counts.columns import unite  # noqa: PLC0415
 

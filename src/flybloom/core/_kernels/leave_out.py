@@ -1,7 +1,7 @@
 """Scoring of rows that a model must not have seen: each left out by itself, or held out, for several decays at once.
 
 Tables of weights lie one after another. Class i finds the weight of a count at ``starts[i] + min(count, lasts[i])``.
-Weights are multiples of a power of two, so that sums are exact in any order; see `core/readout/weight_table.py`. Those
+Weights are multiples of a power of two, so that sums are exact in any order; see `core/readout/filters.py`. Those
 that follow from the number of rows change when a row is left out. So there are three tables for each class, found by
 ``starts[kind, i]``: one for rows of other classes, one for its own rows, and one for rows that are alone in another
 class, which is then no class any more.

@@ -14,19 +14,26 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from flybloom._internal.memory import available_memory
-from flybloom._internal.parallel import threads
+from flybloom._internal.parallel import threads, uninterrupted
 from flybloom._internal.typing import Array, Weights, Winners
-from flybloom._internal.uninterrupted import uninterrupted
 from flybloom.core import _kernels
 from flybloom.core.counts.base import Counter, Counts
 from flybloom.core.counts.by_class import ClassCounts, WinnerBatch
 from flybloom.core.counts.by_label import LabelSums
 from flybloom.core.counts.by_target import TargetBatch, TargetSums
 from flybloom.core.counts.columns import count_dtype, narrowest
-from flybloom.core.counts.right_side import RightSide
 from flybloom.core.counts.weight_unit import WeightUnit
 
 MAX_COMPONENTS = 2**17  # of which the triangle takes 34 GB
+
+
+class RightSide(NamedTuple):
+    """The right-hand side of the equations, in rows."""
+
+    sums: Array  # (n_components, n_columns), float64: of the rows in which a component won
+    totals: Array  # (n_columns,), float64: of all rows
+    spreads: Array  # (n_columns,), float64: sums of squares around the mean
+    are_classes: bool  # whether columns are indicators of classes, of which one is 1 in each row
 
 
 class PairBatch(NamedTuple):

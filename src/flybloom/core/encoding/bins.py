@@ -13,8 +13,7 @@ import numpy as np
 from flybloom._internal.typing import Array, Features
 from flybloom.core import _kernels
 from flybloom.core._kernels._choice import loops
-from flybloom.core.encoding.spread import moments_of
-from flybloom.core.encoding.step import Step, stored_array
+from flybloom.core.encoding.step import Step, moments_of, stored_array
 from flybloom.core.sketch import Sample
 
 MIN_BINS, MAX_BINS = 2, 1024

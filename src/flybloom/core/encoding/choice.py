@@ -12,12 +12,11 @@ from flybloom._internal.sparse import issparse
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import BINS, CLIP, PASSTHROUGH, RELEVANCE, ROTATION, WIDE, Encoding, with_table
 from flybloom.core.encoding.fill import MAX_FILLED
-from flybloom.core.encoding.image_shape import image_shape, possible_shapes
+from flybloom.core.encoding.image_shape import are_unit_vectors, image_shape, possible_shapes
 from flybloom.core.encoding.neighbours import is_behind
 from flybloom.core.encoding.relevance import relevant_shares
 from flybloom.core.encoding.standardise import Standardise
 from flybloom.core.encoding.table import MAX_CATEGORIES
-from flybloom.core.encoding.unit_vectors import are_unit_vectors
 from flybloom.core.sketch import Sample
 
 # The rule of "auto", chosen by measurement, see docs/encodings.md.

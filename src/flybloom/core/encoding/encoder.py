@@ -15,10 +15,9 @@ from flybloom.core.encoding.columns import BiasColumns, Select
 from flybloom.core.encoding.fill import Fill
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
-from flybloom.core.encoding.standardise import Standardise
+from flybloom.core.encoding.standardise import Standardise, WholeCenter
 from flybloom.core.encoding.step import Step
 from flybloom.core.encoding.table import Table
-from flybloom.core.encoding.whole_center import WholeCenter
 
 STEPS: dict[str, type[Step]] = {
     step.kind: step

@@ -24,10 +24,9 @@ from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.fill import MAX_FILLED, Fill
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
-from flybloom.core.encoding.standardise import Standardise
+from flybloom.core.encoding.standardise import Standardise, WholeCenter
 from flybloom.core.encoding.step import Step
 from flybloom.core.encoding.table import MAX_CATEGORIES, Table
-from flybloom.core.encoding.whole_center import WholeCenter
 from flybloom.core.sketch import Sample, Sketch
 
 SCALINGS = ("none", "whole", "center", "common", "standard")

@@ -1,4 +1,4 @@
-"""Detection of images and their shape from correlations of neighbouring pixels.
+"""Detection of images, by correlations of neighbouring pixels, and of embeddings, by their length.
 
 Integer arithmetic on the sample gives the same result everywhere.
 """
@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from flybloom._internal.typing import Array
-from flybloom.core.encoding.spread import moments_of
+from flybloom._internal.sparse import issparse
+from flybloom._internal.typing import Array, Features
+from flybloom.core.encoding.step import moments_of
 from flybloom.core.sketch import Sample
 
 MIN_SIDE = 8  # pixels; smaller ones are hardly told from tables
@@ -21,6 +22,8 @@ MIN_CONTRAST = 0.26  # see docs/encodings.md: images have 0.30 and more, tables 
 NEAR = 0.05  # shapes of colours that come so close to others are right
 STEPS, CLIP = 32, 2.5  # values are whole numbers of 1/32 of a deviation, cut off
 UNIT = 2**20  # correlations are whole numbers of one over this
+MIN_COLUMNS, MAX_COLUMNS = 64, 4096
+ROUNDING = 0.01  # of a length: float16, and vectors that were shortened to few digits
 
 
 def image_shape(sample: Sample) -> tuple[int, ...] | None:
@@ -105,3 +108,12 @@ def _correlation(values: Array, some: Array, others: Array) -> int:
     if not varies.any():
         return 0
     return int(np.rint(UNIT * (together[varies] / sizes[varies])).astype(np.int64).sum()) // int(varies.sum())
+
+
+def are_unit_vectors(rows: Features) -> bool:
+    """Return whether dense rows of floats all have length 1; a row of zeros is the embedding of an empty text."""
+    if issparse(rows) or rows.dtype.kind != "f" or not MIN_COLUMNS <= rows.shape[1] <= MAX_COLUMNS:
+        return False
+    squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    is_unit = np.abs(squares - 1) <= 2 * ROUNDING
+    return bool(is_unit.any() and (is_unit | (squares == 0)).all())

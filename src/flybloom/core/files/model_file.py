@@ -12,10 +12,9 @@ from typing import Any, NamedTuple, TypeVar, overload
 
 from flybloom._internal.typing import Array
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.files.envelope import damaged, hasher_of, open_file
+from flybloom.core.files.envelope import damaged, hasher_of, open_file, write_file
 from flybloom.core.files.parameters import estimator_from_json, parameters_to_json
 from flybloom.core.files.registry import estimator_of, known_kinds
-from flybloom.core.files.safetensors_file import write_file
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.exceptions import ModelFileError
 

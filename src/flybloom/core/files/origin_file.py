@@ -8,12 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from flybloom._internal.typing import Array, Features
-from flybloom.core.block import Block
 from flybloom.core.counts.base import MAX_ROWS, Counts
 from flybloom.core.counts.label_json import labels_from_json, labels_to_json
-from flybloom.core.model import Origin
-from flybloom.core.recipe import Recipe
-from flybloom.core.sketch import EVERYTHING, Sketch, stored_sketch
+from flybloom.core.model import Origin, Recipe
+from flybloom.core.sketch import EVERYTHING, Block, Sketch, stored_sketch
 
 PREFIX, OLD_PREFIX = "sketch", "held"  # until format 5, rows were held back to fix an encoding
 NAMES = ("rows", "columns", "starts", "weights", "targets")

@@ -17,10 +17,10 @@ KINDS = {
     "FlyRidgeMultiOutputClassifier": "flybloom.estimators.multi_output",
     "FlyRidgeRegressor": "flybloom.estimators.regressor",
     "FrozenClassifier": "flybloom.estimators.frozen",
-    "FrozenNovelty": "flybloom.estimators.frozen_novelty",
-    "FrozenRegressor": "flybloom.estimators.frozen_regressor",
+    "FrozenNovelty": "flybloom.estimators.frozen",
+    "FrozenRegressor": "flybloom.estimators.frozen",
     "OpenSetClassifier": "flybloom.estimators.open_set",
-    "ReleasedClassifier": "flybloom.estimators.released",
+    "ReleasedClassifier": "flybloom.estimators.releasing",
     "SlidingWindow": "flybloom.estimators.window",
 }
 """Names in files, and the modules they are imported from when first needed."""

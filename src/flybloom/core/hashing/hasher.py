@@ -15,8 +15,7 @@ from flybloom._internal.parallel import for_each_block
 from flybloom._internal.sparse import issparse
 from flybloom._internal.typing import Array, Features, Winners
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.hashing.projection import Projection
-from flybloom.core.hashing.ranking import ranked
+from flybloom.core.hashing.projection import Projection, ranked
 from flybloom.exceptions import IncompatibleHashError
 
 SIZES = ("n_features_in_", "n_components_", "n_connections_", "n_winners_", "seed_")

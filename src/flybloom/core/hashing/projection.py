@@ -1,4 +1,4 @@
-"""From a seed to connections, and from rows to winners."""
+"""From a seed to connections, and from rows to winners, in ascending order or ranked by their sums."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ MOST_CONNECTIONS = 2**14  # of more, sums of 16 bits tell little: they are exact
 MOST_FEATURES = 2**18  # of rows that are rewritten side by side, unless more than that is summed
 MAX_DENSE_VALUES = 2**20  # of sparse rows that are hashed as dense ones at a time
 DENSE_ENOUGH = 1 / 64  # share of nonzeros from which rows are hashed faster as dense ones
+VALUES_AT_ONCE = 2**20  # of rows and their negatives
 
 
 class InvertedConnections(NamedTuple):
@@ -284,3 +285,28 @@ def window_sides(grid: tuple[int, ...], n_connections: int) -> Array:
     if sides[0][1] * sides[1][1] * channels < n_connections:
         sides = [(least, side) for (least, _), side in zip(sides, (height, width), strict=True)]
     return np.array(sides).ravel()
+
+
+def ranked(projection: Projection, rows: Features, winners: Winners) -> Winners:
+    """Return the winners of each row, the largest sum first, ties to the smaller component.
+
+    `winners` are in ascending order. Their sums are added as hashing adds them.
+    """
+    result = np.empty_like(winners)
+    step = max(1, VALUES_AT_ONCE // rows.shape[1])
+    for begin in range(0, rows.shape[0], step):
+        some = slice(begin, begin + step)
+        sums = _sums(projection, rows[some].toarray() if issparse(rows) else rows[some], winners[some])
+        result[some] = np.take_along_axis(winners[some], np.argsort(-sums, axis=1, kind="stable"), axis=1)
+    return result
+
+
+def _sums(projection: Projection, rows: Array, winners: Winners) -> Array:
+    """Return the sum of each winner: of integers, or of float32 in the order of the connections."""
+    rows = rows.astype(np.float32 if rows.dtype.kind == "f" else np.int64)
+    values, (octet, lane) = np.concatenate([rows, -rows], axis=1), np.divmod(winners, 8)
+    sums = np.zeros(winners.shape, rows.dtype)
+    for k in range(projection.n_connections):
+        places = projection.packed_connections[octet, k, lane].astype(np.intp)
+        sums += np.take_along_axis(values, places, axis=1)
+    return sums

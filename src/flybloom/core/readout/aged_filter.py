@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from flybloom._internal.typing import Array, Codes, CountTable, Winners
+from flybloom.core.readout.filters import exponents_of, rate_of, weights_of
 from flybloom.core.readout.novelty_forms import FilterForm
-from flybloom.core.readout.weight_table import exponents_of, rate_of, weights_of
 
 
 class AgedFilter:

@@ -1,6 +1,9 @@
-"""Scores and classes traced back to the features that the winners sum."""
+"""What a model has learned: scores and classes traced back to features, and how similar classes are."""
 
 from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -38,3 +41,55 @@ def class_profiles(
     profiles = np.zeros((counts.shape[1], n_features))
     _kernels.explain.add_profiles(share, connections, signs, profiles)
     return profiles
+
+
+def cosine_similarity(weights: Array) -> Array:
+    """Return the cosine of each pair of columns: of the filters of classes, or of one minus them.
+
+    `weights` has shape (n_components, n_classes). Most components never won in either of two classes. They add 1 to the
+    inner product of two filters, so all cosines come near to 1; to that of their complements, what the two classes are
+    familiar with, they add nothing. A class that knows nothing resembles none but itself.
+    """
+    products = np.zeros((weights.shape[1], weights.shape[1]))
+    _kernels.explain.add_products(weights, products)
+    norms = np.sqrt(np.diag(products))
+    similarity = products / np.where(norms > 0, norms, 1.0)[:, None] / np.where(norms > 0, norms, 1.0)
+    similarity = np.clip((similarity + similarity.T) / 2, 0.0, 1.0)
+    np.fill_diagonal(similarity, 1.0)
+    return similarity
+
+
+def most_similar_pairs(similarity: Array, k: int) -> list[tuple[int, int, float]]:
+    """Return the `k` most similar pairs of different classes, the most similar first, ties by position."""
+    pairs = sorted(combinations(range(len(similarity)), 2), key=lambda pair: (-similarity[pair], pair))
+    return [(i, j, float(similarity[i, j])) for i, j in pairs[:k]]
+
+
+def most_similar_classes(model: Any, k: int = 3, **options: Any) -> list[tuple[Any, Any, float]]:
+    """Return the pairs of classes that are hardest to distinguish.
+
+    Parameters
+    ----------
+    model : FlyBloomClassifier or FlyRidgeClassifier
+        A fitted classifier.
+    k : int, default=3
+        How many pairs, at most as many as there are.
+    options : dict
+        What its `class_similarity` is given, such as ``kind="familiarity"``.
+
+    Returns
+    -------
+    list of (label, label, float)
+        Both labels and their similarity, the most similar pair first, ties in the order of classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifier
+    >>> from flybloom.report import most_similar_classes
+    >>> model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
+    >>> [(int(a), int(b)) for a, b, _ in most_similar_classes(model, 2, kind="familiarity")]
+    [(3, 9), (1, 8)]
+    """
+    pairs, classes = most_similar_pairs(model.class_similarity(**options), k), model.classes_
+    return [(classes[i], classes[j], value) for i, j, value in pairs]

@@ -11,7 +11,7 @@ from flybloom.core import _kernels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.readout.class_weight import ClassWeight, left_out_weights
 from flybloom.core.readout.decay import auto_decay, mean_count
-from flybloom.core.readout.weight_table import WeightTable, coarse, step_bits, table_by_class
+from flybloom.core.readout.filters import WeightTable, coarse, step_bits, table_by_class
 
 
 class LeaveOneOut:

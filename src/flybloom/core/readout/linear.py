@@ -17,6 +17,7 @@ from flybloom._internal.typing import Array, Codes, Winners
 from flybloom.core import _kernels
 from flybloom.core._kernels._choice import loops
 from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
+from flybloom.core.counts.target_grid import TargetGrid
 
 LANES = 16  # classes that are added up together: as many int32 as a cache line has
 DIGITS = 24  # of a weight that is rounded: files hold these as float32
@@ -233,3 +234,26 @@ def padded_zeros(n_components: int, n_classes: int) -> Array:
     room = np.zeros(n_components * width + LANES, np.int32)
     skip = -room.ctypes.data % 64 // room.itemsize
     return room[skip : skip + n_components * width].reshape(n_components, width)
+
+
+class FrozenOutputs(NamedTuple):
+    """Weights, and what sums of them stand for."""
+
+    weights: Array  # (n_components, n_columns), int32, in units
+    intercept: Array  # (n_columns,), float64, in units: whole numbers
+    unit: float  # a power of two
+    grid: TargetGrid
+
+    def read_out(self, seed: int) -> LinearReadout:
+        """Return what makes scores of winners."""
+        return LinearReadout(TableWeights.of(self.weights), self.intercept, self.unit, seed)
+
+    def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """Return facts for JSON, and arrays."""
+        return {"targets": self.grid.to_json()}, weights_to_arrays(self.weights, self.intercept, self.unit)
+
+    @staticmethod
+    def from_parts(n_components: int, facts: dict[str, Any], arrays: dict[str, Array]) -> FrozenOutputs:
+        """Return what a file holds; ValueError if it is invalid."""
+        grid = TargetGrid.from_json(facts.get("targets"))
+        return FrozenOutputs(*weights_from_arrays(n_components, grid.n_outputs, arrays), grid)

@@ -13,8 +13,8 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Winners
 from flybloom.core._kernels._choice import loops
+from flybloom.core.readout.filters import UNIT
 from flybloom.core.readout.linear import MOST_DIGITS
-from flybloom.core.readout.weight_table import UNIT
 
 EXACT_DIGITS = 52  # of sums, with room for rounding
 

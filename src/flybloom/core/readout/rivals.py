@@ -18,7 +18,7 @@ from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import codes_if_known, codes_of, count_dtype, require_countable, unite
 from flybloom.core.counts.kept_winners import SMALL
 from flybloom.core.readout.decay import AUTO, LEAST_STEP, ROOTS, auto_decay, decay_step, mean_count
-from flybloom.core.readout.weight_table import common_table, step_bits
+from flybloom.core.readout.filters import common_table, step_bits
 
 _ROOTS = np.array(ROOTS)
 

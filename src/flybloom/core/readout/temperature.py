@@ -1,4 +1,4 @@
-"""Probabilities that mean what they say: the temperature of least log-loss."""
+"""Calibration with rows: temperatures of least log-loss, thresholds, and weighted quantiles."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import softmax
 
-from flybloom._internal.typing import Codes, Novelty, Weights
+from flybloom._internal.typing import Array, Codes, Novelty, Weights
 
 MIN_TEMPERATURE, MAX_TEMPERATURE = 1e-4, 1e4
+USUAL = 0.5  # where no row can tell
 
 
 def fitted_temperature(novelty: Novelty, codes: Codes, weights: Weights | None = None) -> float:
@@ -60,3 +61,52 @@ def fitted_temperature(novelty: Novelty, codes: Codes, weights: Weights | None =
     if slope(1 / MIN_TEMPERATURE) <= 0:
         return MIN_TEMPERATURE
     return 1.0 / float(brentq(slope, 1 / MAX_TEMPERATURE, 1 / MIN_TEMPERATURE))
+
+
+def even_threshold(scores: Array, has_label: Array, weights: Array) -> float:
+    """Return the threshold that about as many rows exceed as have the label, halfway between two scores.
+
+    Then precision and recall are equal. The threshold of largest F1 gives nearly all rows a label that rows tell
+    nothing of.
+    """
+    order = np.argsort(-scores, kind="stable")
+    ordered, upto = scores[order], np.cumsum(weights[order])
+    n_positive = float(has_label @ weights)
+    if not 0 < n_positive < upto[-1]:
+        return USUAL
+    ends = np.flatnonzero(ordered[1:] < ordered[:-1])  # equal scores stay together
+    if ends.size == 0:
+        return USUAL
+    at = ends[np.abs(upto[ends] - n_positive).argmin()]
+    return float((ordered[at] + ordered[at + 1]) / 2)
+
+
+def weighted_quantile(values: Array, weights: Weights, share: float) -> float:
+    """Return ``np.quantile(np.repeat(values, weights), share)`` without repeating anything.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n,)
+        The values, in any order.
+    weights : ndarray of shape (n,)
+        Integers: how often each value counts.
+    share : float
+        From 0 to 1.
+
+    Returns
+    -------
+    float
+        The quantile, interpolated between neighbouring values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from flybloom.core.readout.temperature import weighted_quantile
+    >>> weighted_quantile(np.array([3.0, 1.0]), np.array([1, 2]), 0.75)
+    2.0
+    """
+    order = np.argsort(values, kind="stable")
+    upto = np.cumsum(weights[order])
+    at = share * (int(upto[-1]) - 1)
+    below, above = (float(values[order[np.searchsorted(upto, int(place), "right")]]) for place in (at, np.ceil(at)))
+    return below + (above - below) * (at - int(at))

@@ -11,9 +11,8 @@ from sklearn.base import clone
 
 from flybloom.blocks import Blocks, read_blocks
 from flybloom.blocks.source import BLOCK_ROWS
-from flybloom.core.block import Block
 from flybloom.core.learning import Learning
-from flybloom.core.sketch import Sketch
+from flybloom.core.sketch import Block, Sketch
 from flybloom.estimators.access import has_labels, learning, n_rows_learned, reading_learned, with_learned
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.estimators.learning.checkpoint import Checkpoint, identity_of

@@ -27,8 +27,8 @@ from flybloom.core.files.model_file import Parts, describe_inside, restore_insid
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
 from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class_weight, require_weights_for
+from flybloom.core.readout.filters import MAX_LENGTH
 from flybloom.core.readout.temperature import fitted_temperature
-from flybloom.core.readout.weight_table import MAX_LENGTH
 from flybloom.estimators.access import reading_learned, with_learned
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, missing_attribute
 from flybloom.estimators.classifier import BAYES, CLASSIFIER_PARAMETERS, FILTER, FlyBloomClassifier, resolved_readout

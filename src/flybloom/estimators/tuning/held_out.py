@@ -21,8 +21,8 @@ from flybloom.core.counts.columns import count_dtype
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit
 from flybloom.core.readout.class_weight import ClassWeight, class_weights, left_out_weights
 from flybloom.core.readout.complement_bayes import Bayes, left_out_scores, temperature_unit
+from flybloom.core.readout.filters import LANES, WeightTable, coarse, decay_table, step_bits, table_of_decays
 from flybloom.core.readout.linear import choose
-from flybloom.core.readout.weight_table import LANES, WeightTable, coarse, decay_table, step_bits, table_of_decays
 
 Write: TypeAlias = Callable[[Winners, Array, Array], None]  # winners of some rows, the rows, where their novelties go
 

@@ -9,7 +9,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
 from flybloom._internal.typing import Array
-from flybloom.core.readout.similarity import most_similar_pairs
+from flybloom.core.readout.explanation import most_similar_pairs
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.paper.charts import new_figure
 from flybloom.paper.datasets import Dataset, load
