@@ -129,17 +129,11 @@ def test_a_training_that_fails_after_small_blocks_leaves_an_empty_model_empty(ki
     assert model.counts_.sum() == 0
 
 
-def test_an_open_set_classifier_changes_as_a_whole(rows, monkeypatch):
-    """Classes and thresholds follow from what is learned, whenever a call is interrupted."""
-    model = OpenSetClassifier(small(), per_class=True).fit(rows, in_turn(0, 1, 2))
-
-    def interrupt(_self):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(OpenSetClassifier, "_drop_thresholds", interrupt, raising=False)
-    monkeypatch.setattr(OpenSetClassifier, "_keep_thresholds", interrupt, raising=False)
-    with pytest.raises(KeyboardInterrupt):
-        model.partial_fit(rows, in_turn(3, 4, 5))
+@pytest.mark.parametrize("encoding", ["auto", "none"])
+def test_an_open_set_classifier_has_a_threshold_for_each_class(rows, encoding):
+    """Also for classes that come later, and where thresholds do not follow from a sketch."""
+    model = OpenSetClassifier(small(encoding=encoding), per_class=True).fit(rows, in_turn(0, 1, 2))
+    model.partial_fit(rows, in_turn(3, 4, 5))
     assert model.classes_.size == model.threshold_.size == model.estimator_.classes_.size == 6
     assert set(model.predict(rows).tolist()) <= {-1, *range(6)}
 

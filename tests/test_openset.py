@@ -109,3 +109,30 @@ def test_thresholds_of_ridge_regression_do_not_depend_on_threads():
         assert_array_equal(one.leave_one_out_novelty(X, y), two.leave_one_out_novelty(X, y))
         assert_array_equal(one.leave_one_out_decision(X, y), two.leave_one_out_decision(X, y))
         assert_array_equal(one.novelty(X), two.novelty(X))
+
+
+def test_thresholds_follow_what_is_learned_merged_and_forgotten(known):
+    """They are those of a plain fit of the remaining rows."""
+    X, y, *_ = known
+    X, y = X[:400], y[:400]
+    whole = OpenSetClassifier(base(), per_class=True).fit(X[:300], y[:300])
+    parts = [OpenSetClassifier(base(), per_class=True).fit(X[i::2], y[i::2]) for i in (0, 1)]
+    both = parts[0] + parts[1]
+    both.predict(X[:5])
+    both.forget(X[300:], y[300:])
+    in_turn = OpenSetClassifier(base(), per_class=True)
+    for rows in np.split(np.arange(300), 10):
+        in_turn.partial_fit(X[rows], y[rows]).predict(X[:5])
+    for model in (both, in_turn, sum(parts) - OpenSetClassifier(base()).fit(X[300:], y[300:])):
+        assert_array_equal(model.threshold_, whole.threshold_)
+        assert_array_equal(model.predict(X), whole.predict(X))
+
+
+def test_only_open_sets_merge(known):
+    """The message says what was expected."""
+    X, y, *_ = known
+    model = OpenSetClassifier(base()).fit(X, y)
+    with pytest.raises(TypeError, match="expected another OpenSetClassifier"):
+        model.merge(base())
+    with pytest.raises(TypeError, match="unsupported operand"):
+        _ = model + base()

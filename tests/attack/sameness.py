@@ -15,6 +15,7 @@ from flybloom import (
     FlyBloomClassifierCV,
     FlyBloomNovelty,
     FlyRidgeClassifier,
+    FlyRidgeMultiOutputClassifier,
     FlyRidgeRegressor,
     OpenSetClassifier,
 )
@@ -35,6 +36,7 @@ def kinds(rng: np.random.Generator) -> dict[str, Any]:
         "Bayes": FlyBloomClassifier(**labelled, readout="bayes"),
         "pairs": FlyRidgeClassifier(**labelled),
         "regression": FlyRidgeRegressor(**unlabelled),
+        "several outputs": FlyRidgeMultiOutputClassifier(**unlabelled),
         "novelty": FlyBloomNovelty(**unlabelled, contamination=0.2),
         "novelty by filters": FlyBloomNovelty(**unlabelled, readout="filter", contamination=0.2),
         "open sets": OpenSetClassifier(FlyBloomClassifier(**unlabelled)),
@@ -63,7 +65,7 @@ def ways(model: Any) -> list[str]:
     found = ["shuffled", "on threads"]
     if isinstance(model, FlyBloomClassifier | FlyRidgeClassifier | FlyRidgeRegressor | FlyBloomNovelty):
         found.append("in blocks")
-    if isinstance(model, FlyBloomClassifier | FlyRidgeClassifier | FlyRidgeRegressor):
+    if isinstance(model, FlyBloomClassifier | FlyRidgeClassifier | FlyRidgeRegressor | FlyRidgeMultiOutputClassifier):
         found += ["weighted", "weighted in pieces"]
     return found
 
@@ -99,12 +101,15 @@ def told(model: Any, X: Any, path: Path) -> dict[str, bytes]:
         found["file"] = path.read_bytes()
     for name in ("predict", "predict_proba", "novelty", "decision_scores", "score_samples"):
         if hasattr(model, name):
-            found[name] = np.asarray(getattr(model, name)(X)).tobytes()
+            values = getattr(model, name)(X)
+            found[name] = (np.hstack(values) if isinstance(values, list) else np.asarray(values)).tobytes()
     for name in (
         "temperature_",
         "decay_",
         "offset_",
         "threshold_",
+        "thresholds_",
+        "temperatures_",
         "filters_",
         "alpha_",
         "class_weight_",
@@ -123,6 +128,8 @@ def same(folder: Path, rng: np.random.Generator) -> str:
     every = kinds(rng)
     name = str(rng.choice([*every]))
     way = str(rng.choice(ways(every[name])))
+    if name == "several outputs":
+        y = np.stack([y, y % 2], axis=1)
     expected = told(learned(clone(every[name]), X, y, copies, "as they are", rng), X, folder / "model.fly")
     found = told(learned(clone(every[name]), X, y, copies, way, rng), X, folder / "model.fly")
     different = [what for what in expected if expected[what] != found.get(what)]

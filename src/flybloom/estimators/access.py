@@ -96,6 +96,12 @@ def n_rows_learned(estimator: Any) -> float | None:
     return None if learned is None else learned.counts.unit.rows(learned.counts.n_rows)
 
 
+def edition(estimator: Any) -> tuple[int, float]:
+    """Return a number that grows with every change of a fitted estimator, and how many rows it has learned."""
+    shared = estimator._sharing
+    return shared.edition, shared.value.n_rows
+
+
 def leaving_out(estimator: Any, X: Any, y: Any) -> AbstractContextManager[Any]:
     """Yield learned rows and the solver that leaves them out one by one."""
     left_out: AbstractContextManager[Any] = estimator._leaving_out(X, y)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from copy import copy
 from itertools import chain, count, filterfalse
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -14,22 +15,40 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
-from flybloom._internal.typing import Array
+from flybloom._internal.typing import Array, Weights
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import unite
 from flybloom.core.files import model_file
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.readout.temperature import weighted_quantile
+from flybloom.estimators.access import edition
 from flybloom.estimators.base import missing_attribute
 from flybloom.estimators.learned_page import ShowsInside
+
+MOST_LEFT_OUT = 4096  # rows of the sketch, a random sample, from which thresholds are derived
+GROWTH = 9 / 8  # how many times as many rows a model may have learned before `predict` derives thresholds again
+
+
+class Thresholds(NamedTuple):
+    """Novelty above which rows are rejected: by class, and for classes that had no rows."""
+
+    by_label: dict[Any, float]
+    common: float
+
+    def of(self, classes: Array) -> Array:
+        """Return the threshold of each class."""
+        return np.array([self.by_label.get(label, self.common) for label in classes.tolist()])
 
 
 class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Classifier that predicts "unknown" for rows that are novel to every class.
 
     A row is rejected if its minimum novelty, ``novelty(X).min(axis=1)``, exceeds a threshold: the quantile of the
-    leave-one-out values of the training rows. So about a share of ``1 - quantile`` of the rows of known classes is
-    rejected, and more of unknown ones.
+    leave-one-out values of training rows. So about a share of ``1 - quantile`` of the rows of known classes is
+    rejected, and more of unknown ones. Thresholds are derived from the sketch of the classifier, so they follow all
+    that is learned, merged and forgotten. With ``encoding="none"`` there is no sketch: thresholds follow from the rows
+    of `fit` or of the first `partial_fit`, and `calibrate` sets them again.
 
     Parameters
     ----------
@@ -61,7 +80,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         Novelty to the predicted class above which a row is rejected.
 
     common_threshold_ : float
-        The threshold of all classes together, used for classes that `partial_fit` adds.
+        The threshold of all classes together, used for classes without a threshold of their own.
 
     n_features_in_ : int
         Number of features seen during fit.
@@ -84,9 +103,8 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
 
     shown_inside = "estimator_"
     estimator_: Any
-    unknown_: int | str
-    common_threshold_: float
-    _threshold_of: dict[Any, float]  # by label
+    _given: Thresholds | None = None  # from rows, where they do not follow from the sketch
+    _derived: tuple[Any, float, Thresholds] | None = None  # cached, with the state and number of rows they follow from
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "novelty", "leave_one_out_novelty", "predict"])],
@@ -132,7 +150,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
         """Update the model with a block of rows.
 
-        The first block sets the threshold; later classes have ``common_threshold_``. `calibrate` updates both.
+        Between calls for single rows, `predict` may use thresholds from up to an eighth fewer rows.
 
         Parameters
         ----------
@@ -153,12 +171,66 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         for labels in (y, classes):
             if labels is not None:
                 self._require_other_labels(check_labels(labels))
-        self.estimator_.partial_fit(X, y, classes)  # the only change that matters: all of it, or nothing
-        self._drop_thresholds()
+        self.estimator_.partial_fit(X, y, classes)
         return self
 
+    def merge(self, other: Any) -> Self:
+        """Add the rows of another model, as `FlyBloomClassifier.merge` does; ``a + b`` changes neither.
+
+        Parameters
+        ----------
+        other : OpenSetClassifier
+            A model whose classifier hashes rows in the same way.
+
+        Returns
+        -------
+        OpenSetClassifier
+            The classifier itself.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from flybloom import FlyBloomClassifier, OpenSetClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> a, b = (OpenSetClassifier(FlyBloomClassifier()).fit(X[i::2], y[i::2]) for i in (0, 1))
+        >>> whole = OpenSetClassifier(FlyBloomClassifier()).fit(X, y)
+        >>> bool((a.merge(b).threshold_ == whole.threshold_).all())
+        True
+        """
+        if not isinstance(other, OpenSetClassifier):
+            msg = f"Cannot merge: expected another OpenSetClassifier. Got {type(other).__name__} instead."
+            raise TypeError(msg)
+        check_is_fitted(self)
+        check_is_fitted(other)
+        self._require_other_labels(other.classes_)
+        self.estimator_.merge(other.estimator_)
+        self._derived = None
+        return self
+
+    def __add__(self, other: object) -> Self:
+        """Return the sum of two models."""
+        return copy(self).merge(other) if isinstance(other, OpenSetClassifier) else NotImplemented
+
+    def __radd__(self, other: object) -> Self:
+        """Return a copy: sum() starts with zero."""
+        return copy(self) if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __sub__(self, other: object) -> Self:
+        """Return this model without the rows of the other one."""
+        if not isinstance(other, OpenSetClassifier):
+            return NotImplemented
+        return copy(self)._take_over(self.estimator_ - other.estimator_, self._given)
+
+    def __copy__(self) -> Self:
+        """Return a copy whose classifier can be updated alone."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        if "estimator_" in self.__dict__:
+            twin.estimator_ = copy(self.estimator_)
+        return twin
+
     def forget(self, X: Any, y: Any) -> Self:
-        """Remove rows from the inner classifier; the threshold is kept.
+        """Remove rows from the classifier.
 
         Parameters
         ----------
@@ -174,11 +246,11 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         """
         check_is_fitted(self)
         self.estimator_.forget(X, y)
-        self._drop_thresholds()
+        self._derived = None
         return self
 
     def calibrate(self, X: Any, y: Any) -> Self:
-        """Recompute the thresholds from learned rows by leave-one-out.
+        """Set the thresholds from learned rows by leave-one-out, and keep them until `fit`.
 
         Parameters
         ----------
@@ -193,7 +265,8 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
             The classifier itself.
         """
         check_is_fitted(self)
-        return self._with(self.estimator_, X, y)
+        self._given = self._thresholds_from(self.estimator_, X, y)
+        return self
 
     @property
     def classes_(self) -> Array:
@@ -201,10 +274,21 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         return np.asarray(self._inside("classes_").classes_)
 
     @property
+    def unknown_(self) -> int | str:
+        """Label of rejected rows."""
+        return self._label_of_unknown(self._inside("unknown_").classes_)
+
+    @property
     def threshold_(self) -> Array:
         """Novelty to the predicted class above which a row is rejected."""
-        classes, common = self._inside("threshold_").classes_, self.common_threshold_
-        return np.array([self._threshold_of.get(label, common) for label in classes.tolist()])
+        classes = self._inside("threshold_").classes_
+        return self._thresholds().of(classes)
+
+    @property
+    def common_threshold_(self) -> float:
+        """The threshold of all classes together."""
+        self._inside("common_threshold_")
+        return self._thresholds().common
 
     @property
     def n_features_in_(self) -> int:
@@ -262,20 +346,26 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         """
         check_is_fitted(self)
         novelty = self.estimator_.novelty(X)
-        return np.asarray(self.threshold_[novelty.argmin(axis=1)] - novelty.min(axis=1))
+        threshold = self._thresholds(exact=False).of(self.estimator_.classes_)
+        return np.asarray(threshold[novelty.argmin(axis=1)] - novelty.min(axis=1))
 
     def _to_parts(self) -> Parts:
-        """Return the state that files store: the inner classifier and the thresholds."""
+        """Return the state that files store: the inner classifier, and thresholds that do not follow from it."""
         check_is_fitted(self)
-        inside, arrays = describe_inside(self.estimator_)
-        facts = {"unknown": self.unknown_, "common_threshold": self.common_threshold_, "inside": inside}
-        return Parts(None, facts, {**arrays, "threshold": self.threshold_})
+        facts, arrays = describe_inside(self.estimator_)
+        facts = {"inside": facts}
+        if self._given is not None:
+            facts["common_threshold"] = self._given.common
+            arrays["threshold"] = self._given.of(self.classes_)
+        return Parts(None, facts, arrays)
 
     def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:  # noqa: ARG002
         """Restore the state from a file, and return the classifier; ValueError if it is invalid."""
         others = {name: values for name, values in arrays.items() if name != "threshold"}
         estimator = restore_inside(facts.get("inside"), others, type(self.estimator))
-        threshold, common, unknown = arrays.get("threshold"), facts.get("common_threshold"), facts.get("unknown")
+        threshold, common = arrays.get("threshold"), facts.get("common_threshold")
+        if threshold is None and common is None and _has_sketch(estimator):
+            return self._take_over(estimator, None)
         if (
             threshold is None
             or threshold.shape != estimator.classes_.shape
@@ -284,33 +374,59 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         ):
             msg = "its thresholds are not one for each class"
             raise ValueError(msg)
-        if not isinstance(unknown, int | str) or isinstance(unknown, bool) or unknown in estimator.classes_.tolist():
-            msg = "its label of the rejected is no label, or that of a class"
-            raise ValueError(msg)
-        unite(estimator.classes_, np.array([unknown]))  # refuses labels that no type holds together
-        return self._take_over(estimator, unknown, threshold, common)
+        by_label = dict(zip(estimator.classes_.tolist(), threshold.tolist(), strict=True))
+        return self._take_over(estimator, Thresholds(by_label, common))
 
     def _with(self, estimator: Any, X: Any, y: Any) -> Self:
-        """Set a fitted classifier, with thresholds from its training rows."""
-        classes = estimator.classes_
-        unknown = self._label_of_unknown(classes)
+        """Set a fitted classifier, with thresholds from its training rows where it has no sketch."""
+        self._label_of_unknown(estimator.classes_)
+        return self._take_over(estimator, None if _has_sketch(estimator) else self._thresholds_from(estimator, X, y))
+
+    def _take_over(self, estimator: Any, given: Thresholds | None) -> Self:
+        """Set the fitted state atomically."""
+        self._label_of_unknown(estimator.classes_)
+        self.__dict__.update(estimator_=estimator, _given=given, _derived=None)
+        return self
+
+    def _thresholds(self, *, exact: bool = True) -> Thresholds:
+        """Return the thresholds: given, or derived from the sketch; unless `exact`, perhaps of a few rows less."""
+        if self._given is not None:
+            return self._given
+        number, n_rows = edition(self.estimator_)
+        key, kept = (number, self.quantile, self.per_class), self._derived
+        if kept is not None and kept[0] == key:
+            return kept[2]
+        if kept is not None and not exact and kept[0][1:] == key[1:] and kept[1] <= n_rows <= kept[1] * GROWTH:
+            return kept[2]
+        _ = self.estimator_.sketch_  # counts pending rows
+        number, n_rows = edition(self.estimator_)
+        estimator = copy(self.estimator_)  # which no other thread changes
+        sketch, n = estimator.sketch_, MOST_LEFT_OUT
+        found = self._thresholds_from(estimator, sketch.rows[:n], sketch.labels[:n], sketch.weights[:n])
+        self._derived = (number, *key[1:]), n_rows, found
+        return found
+
+    def _thresholds_from(self, estimator: Any, X: Any, y: Any, weights: Weights | None = None) -> Thresholds:
+        """Return quantiles of the novelty of learned rows, each left out."""
         novelty = estimator.leave_one_out_novelty(X, y, shared_encoding=True)
         least, nearest = novelty.min(axis=1), novelty.argmin(axis=1)
-        common = float(np.quantile(least, self.quantile))
-        threshold = np.full(classes.size, common)
-        if self.per_class:
-            for i in np.unique(nearest):
-                threshold[i] = np.quantile(least[nearest == i], self.quantile)
-        return self._take_over(estimator, unknown, threshold, common)
-
-    def _take_over(self, estimator: Any, unknown: int | str, threshold: Array, common: float) -> Self:
-        """Set the fitted state atomically."""
-        of_label = dict(zip(estimator.classes_.tolist(), threshold.tolist(), strict=True))
-        self.__dict__.update(estimator_=estimator, unknown_=unknown, common_threshold_=common, _threshold_of=of_label)
-        return self
+        weights = np.ones(least.size, np.int64) if weights is None else weights
+        common = weighted_quantile(least, weights, self.quantile)
+        own: Any = np.unique(nearest) if self.per_class else ()
+        return Thresholds(
+            {
+                estimator.classes_[i].item(): weighted_quantile(
+                    least[nearest == i], weights[nearest == i], self.quantile
+                )
+                for i in own
+            },
+            common,
+        )
 
     def _label_of_unknown(self, classes: Array) -> int | str:
         """Return the label of rejected rows, of the type of the others and different from them."""
+        if not classes.size:
+            return -1 if self.unknown == "auto" else self.unknown
         is_text = classes.dtype.kind in "OUST"
         unknown = self.unknown
         if unknown == "auto":
@@ -335,10 +451,10 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
             raise ValueError(msg)
         unite(unite(self.classes_, labels), unknown)
 
-    def _drop_thresholds(self) -> None:
-        """Drop the thresholds of removed classes."""
-        known = set(self.classes_.tolist())
-        self._threshold_of = {label: value for label, value in self._threshold_of.items() if label in known}
+
+def _has_sketch(estimator: Any) -> bool:
+    """Return whether a classifier has rows from which thresholds can be derived."""
+    return estimator.sketch_ is not None and estimator.sketch_.n_rows > 0
 
 
 def _other_number(classes: Array) -> int:
