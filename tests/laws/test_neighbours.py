@@ -62,7 +62,7 @@ def test_neighbours_are_those_of_scikit_learn():
     X, y = X[:400], y[:400]
     sample = Sketch.of(X, y, np.ones(400, np.int64)).sample()
     whole, y = neighbours._directions(PLAIN, sample), sample.labels
-    distances = np.linalg.norm(whole[:, None] - whole, axis=2)
+    distances = np.linalg.norm(whole.astype(np.float64)[:, None] - whole, axis=2)
     found = neighbours._are_right(whole, y)
     for i in range(0, 400, 7):
         rest = np.delete(np.arange(400), i)

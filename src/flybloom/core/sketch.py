@@ -163,10 +163,14 @@ class Sketch:
             classes = np.unique(labels[counts])
             totals = np.zeros(classes.size, np.int64)
             np.add.at(totals, codes_of(labels[counts], classes), weights[counts])
-        distinct, first, which = np.unique(content_hashes(rows, labels)[counts], return_index=True, return_inverse=True)
-        multiplicities = np.zeros(distinct.size, np.int64)
-        np.add.at(multiplicities, which.ravel(), weights[counts])
-        at = counts[first]
+        hashes = content_hashes(rows, labels)[counts]
+        order = np.argsort(hashes)  # of equal rows, any may come first
+        ordered = hashes[order]
+        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: ordered.size])
+        distinct, multiplicities = ordered[first], np.zeros(first.size, np.int64)
+        if first.size:
+            multiplicities = np.add.reduceat(weights[counts][order], first).astype(np.int64)
+        at = counts[order[first]]
         is_kept, bound = _kept(
             distinct, _row_bytes(rows)[at], None if labels is None else labels[at], EVERYTHING, classes
         )

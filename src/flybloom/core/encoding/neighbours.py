@@ -15,6 +15,7 @@ from flybloom.core.sketch import Sample
 
 SAMPLED, SAMPLED_VALUES = 1536, 2**18  # rows, and values of rows that have many columns
 MIN_SAMPLED = 256
+ROWS_AT_ONCE = 128  # whose products with all rows stay in the cache
 UNIT = 2**10  # rows of this length are rounded to whole numbers
 NEIGHBOURS = 5
 DEVIATIONS = 2  # by how many one encoding must be ahead
@@ -34,23 +35,28 @@ def is_behind(sample: Sample, encoding: Encoding, other: Encoding) -> bool:
 
 
 def _directions(encoding: Encoding, sample: Sample) -> Array:
-    """Return encoded rows, normalised to integers of one length."""
+    """Return encoded rows, normalised to integers of one length; products of two rows are exact in float32."""
     encoder = encoding.fitted(Encoder(sample.rows.shape[1]), sample)
     encoded = encoder.encode_dense(sample.rows).astype(np.float64)
     squares = np.add.accumulate(encoded * encoded, axis=1)[:, -1:]  # one after the other, as everywhere
-    return np.rint(encoded * (UNIT / np.sqrt(np.maximum(squares, 2.0**-40))))
+    return np.rint(encoded * (UNIT / np.sqrt(np.maximum(squares, 2.0**-40)))).astype(np.float32)
 
 
 def _are_right(rows: Array, codes: Array) -> Array:
     """Return which rows are classified correctly by their nearest neighbours."""
     n = len(rows)
-    squares = (rows * rows).sum(axis=1)
-    apart = (squares[:, None] + squares - 2.0 * (rows @ rows.T)) * n + np.arange(n)  # no two are equal
-    np.fill_diagonal(apart, np.inf)
     k = min(NEIGHBOURS, n - 1)
-    nearest = np.argpartition(apart, k - 1, axis=1)[:, :k]
-    nearest = np.take_along_axis(nearest, np.take_along_axis(apart, nearest, axis=1).argsort(axis=1), axis=1)
+    own = np.square(rows, dtype=np.float64).sum(axis=1) * n + np.arange(n)  # no two are equal, and they tell their row
     votes = np.zeros((n, int(codes.max()) + 1), np.int64)
-    for rank in range(k):  # of as many votes, those of nearer rows count
-        votes[np.arange(n), codes[nearest[:, rank]]] += 2 * NEIGHBOURS**2 - rank
+    products, room = np.empty((ROWS_AT_ONCE, n), np.float32), np.empty((ROWS_AT_ONCE, n))
+    for begin in range(0, n, ROWS_AT_ONCE):
+        some = np.arange(begin, min(begin + ROWS_AT_ONCE, n))
+        apart = room[: some.size]
+        np.multiply(np.matmul(rows[some], rows.T, out=products[: some.size]), np.float64(-2 * n), out=apart)
+        apart += own
+        apart[some - begin, some] = np.inf
+        apart.partition(k - 1, axis=1)
+        nearest = np.sort(apart[:, :k], axis=1).astype(np.int64) % n
+        for rank in range(k):  # of as many votes, those of nearer rows count
+            votes[some, codes[nearest[:, rank]]] += 2 * NEIGHBOURS**2 - rank
     return np.asarray(votes.argmax(axis=1) == codes)
