@@ -8,10 +8,10 @@ the last feature maps). What was computed is kept in the folder that FLYBLOOM_EM
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -101,7 +101,8 @@ def _of_packages(text_of: Callable[[Any], str | None]) -> Iterator[tuple[str, st
 
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Module)
     for package in PACKAGES:
-        for path in sorted((Path(sysconfig.get_paths()["purelib"]) / package).rglob("*.py")):
+        installed = Path(str(importlib.import_module(package.split("/")[0]).__file__)).parents[1]
+        for path in sorted((installed / package).rglob("*.py")):
             if "tests" in path.parts:
                 continue
             for node in ast.walk(ast.parse(path.read_text(errors="ignore"))):

@@ -83,6 +83,7 @@ def forms(X, folder):
     """The same rows as others hand them over."""
     pa, pd, pl = (pytest.importorskip(name) for name in ("pyarrow", "pandas", "polars"))
     parquet, duckdb = pytest.importorskip("pyarrow.parquet"), pytest.importorskip("duckdb")
+    dataset = pytest.importorskip("pyarrow.dataset")
     lists = arrow_lists(X)
     table = pa.table({"vector": lists})
     np.save(folder / "rows.npy", X)
@@ -96,10 +97,13 @@ def forms(X, folder):
         "reader of Arrow": table.to_reader(),
         "arrays in pandas": pd.DataFrame({"vector": list(X)}),
         "series of pandas": pd.Series(list(X)),
+        "array of arrays": pd.Series(list(X)).to_numpy(),
         "lists in pandas": pd.Series(X.tolist()).map(lambda row: np.array(row, np.float32)),
         "frame of polars": pl.DataFrame({"vector": X}),
         "lists in polars": pl.DataFrame({"vector": X}).select(pl.col("vector").arr.to_list()),
         "series of polars": pl.Series(X),
+        "query of polars": pl.scan_parquet(folder / "rows.parquet"),
+        "data set of Arrow": dataset.dataset(folder / "rows.parquet"),
         "mapped": np.load(folder / "rows.npy", mmap_mode="r"),
         "parquet": parquet.read_table(folder / "rows.parquet"),
         "relation of DuckDB": duckdb.connect().from_arrow(table),
@@ -167,6 +171,7 @@ def test_vectors_that_are_no_rows_are_refused_and_change_nothing():
         (pa.array([[1.0, 2.0], None]), "a missing value"),
         (pa.array([[1.0, 2.0], [3.0, None]]), "a missing value"),
         (pd.Series([np.ones(2), np.ones(3)]), "vectors of one length"),
+        (pd.Series([np.ones(2), np.ones(3)]).to_numpy(), "vectors of one length"),
     ):
         with pytest.raises(ValueError, match=said):
             model.partial_fit(rows, y[:2])

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import flybloom
+from flybloom.core.files.receipt import forget_with_receipt
 
 
 class State:
@@ -83,7 +84,9 @@ class State:
     def _apply(self, action: str, rows: list[list[float | None]], labels: list[Any]) -> Any:
         """Learn or forget; a missing value is None in JSON and NaN here."""
         numbers = [[float("nan") if value is None else value for value in row] for row in rows]
-        return {"learn": self.model.partial_fit, "forget": self.model.forget_with_receipt}[action](numbers, labels)
+        if action == "learn":
+            return self.model.partial_fit(numbers, labels)
+        return forget_with_receipt(self.model, numbers, labels)
 
 
 def _numbers(folder: Path, pattern: str) -> list[int]:

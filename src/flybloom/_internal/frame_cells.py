@@ -159,18 +159,20 @@ _READERS = {
 def as_rows(X: Any) -> Any:
     """Return what the checks of rows know: an array for vectors, a table for a reader of it, all else as it is.
 
-    Vectors are one column of lists that have the same length: a column of Arrow, pandas or polars, or a frame that has
-    no other column. Nothing is imported for it, and values keep their type.
+    Vectors are one column of lists that have the same length: an array of objects, a column of Arrow, pandas or polars,
+    or a frame that has no other column. Nothing is imported for it, and values keep their type.
     """
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1 and is_vectors(X):
+        return _stacked(list(X))
     package = type(X).__module__.split(".")[0]
     if package == "torch":
         return _of_tensor(X)
     if package not in {"pyarrow", "pandas", "polars", "duckdb"}:
         return X
-    if hasattr(X, "to_arrow_table"):  # a relation of DuckDB
-        X = X.to_arrow_table()
-    elif hasattr(X, "read_all"):
-        X = X.read_all()
+    for read in ("to_arrow_table", "read_all", "to_table", "collect"):  # DuckDB, readers and data sets of Arrow, polars
+        if hasattr(X, read):
+            X = getattr(X, read)()
+            break
     columns = table_columns(X)
     if columns is None:
         return vectors(X) if is_vectors(X) else X
@@ -186,8 +188,9 @@ def as_rows(X: Any) -> Any:
 
 def is_vectors(column: Any) -> bool:
     """Return whether a column of Arrow, pandas or polars holds lists."""
-    if hasattr(column, "iloc"):
-        return bool(len(column)) and isinstance(column.iloc[0], np.ndarray | list | tuple)
+    if hasattr(column, "iloc") or isinstance(column, np.ndarray):
+        first = column.iloc if hasattr(column, "iloc") else column
+        return bool(len(column)) and isinstance(first[0], np.ndarray | list | tuple)
     return is_list(getattr(column, "type", None) or getattr(column, "dtype", ""))
 
 
