@@ -25,7 +25,7 @@ dd = pytest.importorskip("dask.dataframe")
 cluster_library = pytest.importorskip("distributed")
 
 from flybloom import distributed  # noqa: E402
-from flybloom.distributed import _inputs, _scheduler, _worker  # noqa: E402
+from flybloom.distributed import _dask, _worker  # noqa: E402
 
 
 def small(**parameters):
@@ -131,10 +131,9 @@ def test_progress_is_shown_on_stderr_alone(scheduler, digits, capsys):
 
 def test_a_cluster_is_started_and_left_again(cluster):
     """By address; afterwards Dask computes as before."""
-    with _scheduler.connect(cluster.scheduler_address) as client:
-        assert _scheduler.active_client() is client
-        assert _scheduler.n_threads() == 4
-    assert _scheduler.active_client() is None
+    with _dask.connect(cluster.scheduler_address) as client:
+        assert _dask.active_client() is client
+    assert _dask.active_client() is None
 
 
 def test_blocks_that_live_on_the_cluster_are_counted_there(cluster, frame):
@@ -287,10 +286,12 @@ def test_predictions_are_those_of_the_model_when_asked(digits):
     assert_array_equal(lazy.compute(), before)
 
 
-def test_a_group_holds_one_block_at_a_time(digits):
+def test_a_group_holds_one_block_at_a_time(digits, monkeypatch):
     """When a block is loaded, those before it are gone."""
     X, y = digits
-    loaded, alive = [], []
+    loaded, alive, groups = [], [], []
+    run = _dask._run
+    monkeypatch.setattr(_dask, "_run", lambda *arguments: groups.append(len(arguments[2])) or run(*arguments))
 
     def load(rows):
         rows = rows.copy()
@@ -301,10 +302,9 @@ def test_a_group_holds_one_block_at_a_time(digits):
     blocks = da.from_array(X, chunks=(50, 64)).map_blocks(load, dtype=X.dtype, meta=X[:0])
     with dask.config.set(num_workers=1):
         distributed.fit(small(), blocks, y)
-        groups = _scheduler._groups(_inputs.aligned(blocks, y, None))
     assert len(alive) == 2 * 36
     assert max(alive) == 1
-    assert [len(group) for group in groups] == [9, 9, 9, 9]
+    assert groups == [9, 9, 9, 9] * 2
 
 
 def test_workers_are_sent_neither_connections_nor_counts(digits):

@@ -12,9 +12,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
 
-from flybloom import FlyBloomClassifier, distributed, read_blocks, train
+from flybloom import FlyBloomClassifier, FlyBloomNovelty, read_blocks, train
 from flybloom.blocks import array_files, arrays, arrow_files, csv_files, frames
-from flybloom.distributed._source import collections, fit_source
+from flybloom.distributed import fit_source
 from flybloom.exceptions import SourceError
 from test_blocks import gathered
 
@@ -104,17 +104,8 @@ def test_models_and_their_files_are_those_of_a_single_process(frame, tmp_path, n
     """From every kind of file, whatever the labels look like."""
     FILES[name](frame, tmp_path / name)
     blocks = read_blocks(tmp_path / name, target_of(name))
-    rows, _ = collections(blocks)
     alone = train(clone(MODEL), blocks, target_of(name))
     assert_same_file(fit_source(clone(MODEL), blocks), alone, tmp_path)
-    X, _ = gathered(blocks)
-    assert_array_equal(np.asarray(distributed.predict(alone, rows).compute()), alone.predict(_named(X, blocks)))
-
-
-def _named(X, blocks):
-    """Rows as a frame where features have names."""
-    names = blocks.schema()["names"]
-    return X if names is None else pd.DataFrame(X, columns=names)
 
 
 def test_folders_are_the_same_with_dask(frame, tmp_path):
@@ -128,7 +119,7 @@ def test_folders_are_the_same_with_dask(frame, tmp_path):
     frame.to_csv(folder / "_old.csv", index=False)
     alone = train(clone(MODEL), folder, "label")
     assert alone.class_count_.sum() == N
-    assert_same_file(distributed.fit(clone(MODEL), *collections(read_blocks(folder, "label"))), alone, tmp_path)
+    assert_same_file(fit_source(clone(MODEL), read_blocks(folder, "label")), alone, tmp_path)
 
 
 @pytest.mark.parametrize("labels", [[7, 12], [2**53 + 1, 2**53], [True, False], ["007", "7"], [2**64 - 1, 2**64 - 2]])
@@ -137,7 +128,7 @@ def test_labels_have_the_type_that_they_have_without_dask(frame, tmp_path, label
     frame = frame.assign(label=np.array(labels)[np.arange(N) % 2])
     frame.to_csv(tmp_path / "t.csv", index=False)
     alone = train(clone(MODEL), tmp_path / "t.csv", "label")
-    together = distributed.fit(clone(MODEL), *collections(read_blocks(tmp_path / "t.csv", "label")))
+    together = fit_source(clone(MODEL), read_blocks(tmp_path / "t.csv", "label"))
     assert together.classes_.dtype == alone.classes_.dtype
     assert sorted(together.classes_.tolist()) == sorted(labels)
     assert_same_file(together, alone, tmp_path)
@@ -149,11 +140,9 @@ def test_data_in_memory_travels(frame, tmp_path):
     for source in (frame, (X, y), (sparse.csr_matrix(X), y)):
         blocks = read_blocks(source, "label")
         assert len(blocks.pieces()) == 5
-        rows, labels = collections(blocks)
-        together = distributed.fit(clone(MODEL), rows, labels)
-        assert_same_file(together, train(clone(MODEL), source, "label"), tmp_path)
+        assert_same_file(fit_source(clone(MODEL), blocks), train(clone(MODEL), source, "label"), tmp_path)
     with pytest.raises(SourceError, match=r"blocks can be read only once, and only here. Save it to files"):
-        collections(read_blocks(iter([(X, y)]), "label"))
+        fit_source(clone(MODEL), read_blocks(iter([(X, y)]), "label"))
 
 
 def test_rows_alone(frame, tmp_path):
@@ -161,20 +150,18 @@ def test_rows_alone(frame, tmp_path):
     frame.drop(columns="label").to_csv(tmp_path / "1.csv", index=False)
     frame.drop(columns="label")[:0].to_csv(tmp_path / "0.csv", index=False)
     frame.drop(columns="label")[:0].astype(float).to_parquet(tmp_path / "2.parquet")
-    rows, labels = collections(read_blocks(tmp_path))
-    assert labels is None
-    assert_array_equal(rows.compute(), frame.drop(columns="label").astype(float))
+    model = FlyBloomNovelty(200, n_winners=8, random_state=0)
+    assert_same_file(fit_source(clone(model), read_blocks(tmp_path)), train(clone(model), tmp_path), tmp_path)
 
 
 def test_each_piece_is_read_once_for_rows_and_labels(frame, tmp_path, monkeypatch):
     """In each pass."""
     FILES["t.csv"](frame, tmp_path / "t.csv")
     blocks = read_blocks(tmp_path / "t.csv", "label")
-    rows, labels = collections(blocks)
     n_read = []
     read = csv_files.CsvRange.batches
     monkeypatch.setattr(csv_files.CsvRange, "batches", lambda *arguments: n_read.append(1) or read(*arguments))
-    distributed.fit(clone(MODEL), rows, labels)
+    fit_source(clone(MODEL), blocks)
     assert len(n_read) == len(blocks.pieces())
 
 
@@ -183,6 +170,5 @@ def test_bad_rows_are_named_with_file_and_place(frame, tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     with (tmp_path / "t.csv").open("a") as file:
         file.write("1,2,x,4,5,NA\n")
-    rows, labels = collections(read_blocks(tmp_path / "t.csv", "label"))
     with pytest.raises(ValueError, match=r"t.csv, bytes \d+-\d+, line \d+: the column 'c' does not hold numbers only"):
-        distributed.fit(clone(MODEL), rows, labels)
+        fit_source(clone(MODEL), read_blocks(tmp_path / "t.csv", "label"))

@@ -268,6 +268,15 @@ def read_blocks(
     return Blocks(parts_of(source), options, given)
 
 
+def joined(blocks: list[Block]) -> tuple[Features, Array | None]:
+    """Return the rows and labels of one or more blocks of a source."""
+    first = blocks[0].X
+    y = None if blocks[0].y is None else np.concatenate([block.y for block in blocks if block.y is not None])
+    if isinstance(first, NamedRows):
+        return first._replace(array=np.concatenate([block.X.array for block in blocks])), y
+    return (sparse.vstack if sparse.issparse(first) else np.concatenate)([block.X for block in blocks]), y
+
+
 def _merged(before: ReadOptions, now: ReadOptions) -> ReadOptions:
     """Merge the options of an opened source with new ones."""
     usual = ReadOptions()

@@ -27,8 +27,8 @@ def require() -> None:
 
 def train(model: CountingEstimator, blocks: Blocks, address: str, *, progress: bool) -> None:
     """Train on a cluster; the model equals that of a single machine, bit for bit."""
-    from flybloom.distributed._scheduler import connect  # noqa: PLC0415 - heavy, and an extra
-    from flybloom.distributed._source import fit_source  # noqa: PLC0415
+    from flybloom.distributed import fit_source  # noqa: PLC0415
+    from flybloom.distributed._dask import connect  # noqa: PLC0415 - heavy, and an extra
 
     with connect(address):
         fit_source(model, blocks, progress=progress)
@@ -36,8 +36,8 @@ def train(model: CountingEstimator, blocks: Blocks, address: str, *, progress: b
 
 def tables(made: Predictions, blocks: Blocks, address: str) -> Iterator[Any]:
     """Yield tables of predictions for each piece of a source, in order, computed by workers."""
-    from flybloom.distributed._scheduler import connect  # noqa: PLC0415 - an extra
-    from flybloom.distributed._source import pieces_of  # noqa: PLC0415
+    from flybloom.distributed import pieces_of  # noqa: PLC0415
+    from flybloom.distributed._dask import connect  # noqa: PLC0415 - an extra
 
     first = made.empty()
     with connect(address) as client:

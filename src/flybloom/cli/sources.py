@@ -83,22 +83,14 @@ def for_each_block(blocks: Blocks, stage: str, use: Callable[[Block], object]) -
     return n_rows
 
 
-def read_all(blocks: Blocks) -> tuple[Features, Array]:
+def read_all(blocks: Blocks) -> tuple[Features, Any]:
     """Read all rows and labels of a source into memory."""
-    import numpy as np  # noqa: PLC0415 - heavy
-    from scipy import sparse  # noqa: PLC0415
-
-    from flybloom._internal.validation import NamedRows  # noqa: PLC0415
+    from flybloom.blocks.source import joined  # noqa: PLC0415 - heavy
 
     parts: list[Block] = []
     if for_each_block(blocks, "reading", parts.append) == 0:
         refuse_nothing(part.name for part in blocks.parts)
-    labels = np.concatenate([block.y for block in parts if block.y is not None])
-    first = parts[0].X
-    if isinstance(first, NamedRows):
-        return first._replace(array=np.concatenate([block.X.array for block in parts])), labels
-    stack = sparse.vstack if sparse.issparse(first) else np.concatenate
-    return stack([block.X for block in parts]), labels
+    return joined(parts)
 
 
 def refuse_nothing(sources: Iterable[str]) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from functools import partial
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,29 +19,33 @@ from flybloom.exceptions import require_extra
 
 require_extra("dask", "dask")
 
-from dask.delayed import delayed  # noqa: E402 - after it is known to be there
+import dask  # noqa: E402 - after it is known to be there
+from dask.delayed import delayed  # noqa: E402
 
 from flybloom._internal.typing import Array  # noqa: E402
 from flybloom._internal.validation import NamedRows, check_labels, check_rows  # noqa: E402
+from flybloom.blocks import Blocks  # noqa: E402
+from flybloom.blocks.labels import AS_GIVEN, TEXT  # noqa: E402
+from flybloom.blocks.parts import FilePart  # noqa: E402
+from flybloom.core.encoding.encoder import Encoder  # noqa: E402
 from flybloom.core.learning import Learning  # noqa: E402
 from flybloom.core.model import Model as LearnedModel  # noqa: E402
 from flybloom.core.sketch import Sketch  # noqa: E402
 from flybloom.distributed import _worker  # noqa: E402
-from flybloom.distributed._inputs import (  # noqa: E402
-    aligned,
+from flybloom.distributed._dask import (  # noqa: E402
+    blocks_of,
     check_collection,
-    has_numbers,
     is_frame,
-    n_blocks_of,
     sample_of,
     split_off,
+    tree_reduce,
 )
-from flybloom.distributed._scheduler import tree_reduce  # noqa: E402
 from flybloom.estimators.counting import CountingEstimator  # noqa: E402
 
 __all__ = ["fit", "novelty", "partial_fit", "predict", "predict_proba"]
 
 Model = TypeVar("Model", bound=CountingEstimator)
+NO_ROWS = "X must have at least one row with a weight above zero. Got only empty blocks or zero weights instead."
 
 
 def fit(model: Model, X: Any, y: Any = None, sample_weight: Any = None, *, progress: bool = False) -> Model:
@@ -79,7 +85,7 @@ def fit(model: Model, X: Any, y: Any = None, sample_weight: Any = None, *, progr
     True
     """
     with learning(model, anew=True) as session:
-        _Cluster(model, session, X, y, sample_weight, progress=progress).learn()
+        _training(model, session, X, y, sample_weight, progress=progress).learn()
     return model
 
 
@@ -117,7 +123,7 @@ def partial_fit(
     """
     announced = None if classes is None else check_labels(classes)
     with learning(model) as session:
-        _Cluster(model, session, X, y, sample_weight, progress=progress).learn(announced)
+        _training(model, session, X, y, sample_weight, progress=progress).learn(announced)
     return model
 
 
@@ -188,31 +194,78 @@ def novelty(model: CountingEstimator, X: Any) -> Any:
     return _score(model, X, "novelty")
 
 
-class _Cluster:
-    """Trains a model on a collection: validation here, the rest on workers."""
+def fit_source(model: CountingEstimator, blocks: Blocks, *, progress: bool = False) -> CountingEstimator:
+    """Fit to a source whose pieces workers read; the model and its file equal those of a single machine."""
+    schema = blocks.schema()
+    names, kinds = (None if schema.get(key) is None else tuple(schema[key]) for key in ("names", "kinds"))
+    has_numbers = schema["labels"] not in (None, TEXT, AS_GIVEN)
+    with learning(model, anew=True) as session:
+        loaders = [partial(_worker.load, piece) for piece in pieces_of(blocks)]
+        features = Encoder(schema["n_features"], names, kinds=kinds, first_index=schema["first_index"])
+        session.features, dtype = features, np.dtype(schema["dtype"])
+        _Training(model, session, loaders, features, dtype, has_numbers=has_numbers, progress=progress).learn()
+    return model
 
-    def __init__(
-        self, model: CountingEstimator, session: Learning, X: Any, y: Any, sample_weight: Any, *, progress: bool
-    ) -> None:
-        X = check_collection(X, "the methods of the model")
-        if has_labels(model):
-            X, y = split_off(X, y, "y")
-        X, sample_weight = split_off(X, sample_weight, "sample_weight")
-        if has_labels(model) and y is None:
+
+def pieces_of(blocks: Blocks) -> list[Blocks]:
+    """Return the pieces of a source; workers split large files."""
+    if not all(isinstance(part, FilePart) for part in blocks.parts):
+        return blocks.pieces()
+    schema = blocks.schema()
+    files = [Blocks([part], blocks.options).with_schema(schema) for part in blocks.parts]
+    return list(chain.from_iterable(dask.compute(*(delayed(Blocks.pieces)(file) for file in files))))
+
+
+def _training(
+    model: CountingEstimator, session: Learning, X: Any, y: Any, sample_weight: Any, *, progress: bool
+) -> _Training:
+    """Return the training of a model on collections, which are checked."""
+    X = check_collection(X, "the methods of the model")
+    if has_labels(model):
+        X, y = split_off(X, y, "y")
+        if y is None:
             msg = f"{type(model).__name__} learns from labels. Expected y. Got None instead."
             raise ValueError(msg)
-        self.model, self.session, self.progress = model, session, progress
-        self.collections = aligned(X, y if has_labels(model) else None, sample_weight)
-        features, sample = session.check_features(sample_of(X))
+    X, sample_weight = split_off(X, sample_weight, "sample_weight")
+    blocks = blocks_of(X, y if has_labels(model) else None, sample_weight)
+    features, sample = session.check_features(sample_of(X))
+    return _Training(
+        model,
+        session,
+        blocks,
+        features if is_frame(X) else replace(features, names=None),
+        sample.dtype,
+        has_weights=sample_weight is not None,
+        has_numbers=getattr(getattr(y, "dtype", None), "kind", "O") in "biuf",
+        progress=progress,
+    )
+
+
+class _Training:
+    """Trains a model on blocks: what is known beforehand is checked here, the rest on workers."""
+
+    def __init__(
+        self,
+        model: CountingEstimator,
+        session: Learning,
+        blocks: list[Any],
+        features: Encoder,
+        dtype: Any,
+        *,
+        has_numbers: bool,
+        has_weights: bool = False,
+        progress: bool = False,
+    ) -> None:
         session.recipe.check_sizes(features)
+        self.model, self.session, self.blocks, self.progress = model, session, blocks, progress
         self.job = _worker.Job(
             recipe=session.recipe,
-            encoder=features if is_frame(X) else replace(features, names=None),
-            dtype=sample.dtype,
+            encoder=features,
+            dtype=dtype,
             has_labels=has_labels(model),
-            has_weights=sample_weight is not None,
-            has_number_labels=has_labels(model) and has_numbers(y),
-            n_blocks=n_blocks_of(self.collections[0]),
+            has_weights=has_weights,
+            has_number_labels=has_labels(model) and has_numbers,
+            n_blocks=len(blocks),
         )
 
     def learn(self, announced: Array | None = None) -> None:
@@ -241,7 +294,8 @@ class _Cluster:
             sketches=is_first and sketch is None and recipe.keeps_sketch(hasher.encoder),
         )
         assert found.counts is not None  # noqa: S101 - asked for
-        _require_rows(found.counts.n_rows)
+        if found.counts.n_rows == 0:
+            raise ValueError(NO_ROWS)
         session.learned = before._replace(counts=counts.plus(found.counts, owned=True))
         sketch = found.sketch if sketch is None else sketch
         if is_first and sketch is not None:
@@ -250,8 +304,8 @@ class _Cluster:
     def _sketch(self) -> Sketch:
         """Return the sketch of all rows."""
         sketch = self._pass(sketches=True).sketch
-        _require_rows(0 if sketch is None else sketch.n_rows)
-        assert sketch is not None  # noqa: S101 - of rows
+        if sketch is None or sketch.n_rows == 0:
+            raise ValueError(NO_ROWS)
         return sketch
 
     def _place(self, at: int) -> int:
@@ -267,14 +321,7 @@ class _Cluster:
     def _pass(self, **asked: Any) -> _worker.Found:
         """Run a pass over all blocks on workers, and return its result."""
         job = replace(self.job, **asked)
-        return tree_reduce(self.collections, _worker.look_through, job, _worker.united, progress=self.progress)
-
-
-def _require_rows(weight: int) -> None:
-    """Raise an error if there are no rows."""
-    if weight == 0:
-        msg = "X must have at least one row with a weight above zero. Got only empty blocks or zero weights instead."
-        raise ValueError(msg)
+        return tree_reduce(self.blocks, _worker.look_through, job, _worker.united, progress=self.progress)
 
 
 def _score(model: CountingEstimator, X: Any, method: str) -> Any:

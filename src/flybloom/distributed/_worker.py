@@ -6,9 +6,11 @@ A worker receives seed and sizes, and draws the connections once per process.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
+from operator import add
 from threading import Lock
 from typing import Any, NamedTuple, TypeAlias
 
@@ -19,6 +21,8 @@ from sklearn.utils.validation import check_consistent_length
 from flybloom._internal.parallel import KERNEL_ROWS
 from flybloom._internal.typing import Array, Features
 from flybloom._internal.validation import NamedRows, check_rows
+from flybloom.blocks import Blocks as Source
+from flybloom.blocks.source import joined
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.weight_unit import unit_for
 from flybloom.core.encoding.encoder import Encoder
@@ -67,36 +71,55 @@ def look_through(job: Job, blocks: Blocks) -> Found:
     sketch, learned = None, job.learned
     if learned is not None:  # counts of its own, so that they may be changed in place
         learned = learned._replace(hasher=with_kept_projection(learned.hasher), counts=learned.counts.emptied())
-
-    def look(number: int, block: Block) -> None:
-        nonlocal sketch, learned
-        lengths[number] = block.rows.shape[0]
-        if job.sketches:
-            sketch = _sum(sketch, job.recipe.sketch_of(block))
-        if learned is not None:
-            _warm_up(learned.hasher, block.rows)
-            delta = learned.count_block(block, None)
-            if not learned.counts.change_in_place(delta, 1):
-                learned = learned._replace(counts=learned.counts.plus(delta, owned=True))
-
-    _for_each(job, blocks, look)
+    for number, load_block in blocks:
+        with _naming(f"Block {number} (of 0 to {job.n_blocks - 1})"):
+            block = _checked(job, number, load_block())
+            if block is None:
+                continue
+            lengths[number] = block.rows.shape[0]
+            if job.sketches:
+                own = job.recipe.sketch_of(block)
+                sketch = own if sketch is None else sketch + own
+                del own
+            if learned is not None:
+                _warm_up(learned.hasher, block.rows)
+                delta = learned.count_block(block, None)
+                if not learned.counts.change_in_place(delta, 1):
+                    learned = learned._replace(counts=learned.counts.plus(delta, owned=True))
+            del block  # nothing of it is kept when the next one is loaded
     return Found(lengths, sketch, None if learned is None else learned.counts)
 
 
 def united(parts: list[Found]) -> Found:
     """Add results."""
     lengths = {number: n for part in parts for number, n in part.lengths.items()}
+    sketches = [part.sketch for part in parts if part.sketch is not None]
     counts = [part.counts for part in parts if part.counts is not None]
     return Found(
         lengths,
-        reduce(_sum, [part.sketch for part in parts]),
+        reduce(add, sketches) if sketches else None,
         reduce(lambda a, b: a.plus(b), counts) if counts else None,
     )
 
 
-def _sum(a: Sketch | None, b: Sketch | None) -> Sketch | None:
-    """Add sketches, which may be empty."""
-    return b if a is None else a if b is None else a + b
+@contextmanager
+def _naming(where: str) -> Iterator[None]:
+    """Let errors name a block."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        kind = next(kind for kind in (SourceError, ValueError, TypeError) if isinstance(error, kind))
+        msg = f"{where}: {error}"
+        raise kind(msg) from error
+    except Exception as error:
+        error.add_note(f"{where} of the rows failed.")
+        raise
+
+
+def load(piece: Source) -> tuple[Features, Array | None]:
+    """Read a piece of a source into memory; it may have no rows."""
+    blocks = list(piece)
+    return joined(blocks) if blocks else (np.empty((0, 1)), None)
 
 
 def score(rows: Features, model: CountingEstimator, method: str) -> Array:
@@ -143,26 +166,6 @@ def _warm_up(hasher: Hasher, rows: Features) -> None:
             for n in (1, KERNEL_ROWS):  # few rows and many are hashed by kernels of their own
                 hasher.winners(rows[:n])
             _warm.add(kind)
-
-
-def _for_each(job: Job, blocks: Blocks, use: Callable[[int, Block], None]) -> None:
-    """Load blocks in sequence and pass nonempty ones to `use`; errors name the block."""
-    for number, load in blocks:
-        where = f"Block {number} (of 0 to {job.n_blocks - 1})"
-        try:
-            block = _checked(job, number, load())
-            if block is not None:
-                use(number, block)
-            block = None  # nothing of it is kept when the next one is loaded
-        except ValueError as error:
-            msg = f"{where}: {error}"
-            raise (SourceError if isinstance(error, SourceError) else ValueError)(msg) from error
-        except TypeError as error:
-            msg = f"{where}: {error}"
-            raise TypeError(msg) from error
-        except Exception as error:
-            error.add_note(f"{where} of the rows failed.")
-            raise
 
 
 def _checked(job: Job, number: int, parts: Sequence[Any]) -> Block | None:
