@@ -57,6 +57,7 @@ OURS = (
 USAGE_ERROR: Any = typer.BadParameter.mro()[2]  # ClickException, from wherever typer has it
 PARAMETER = re.compile(r"\b(file_encoding|label_type|single_pass|id_column)\b(=(?:True|'([^']*)'))?")
 IN_BRACKETS = re.compile(r"\((delimiter|decimal|delimiter, decimal|exclude|kinds)\)")
+WRONG = re.compile(r"The '(\w+)' parameter of \w+ must be (.*)", re.DOTALL)
 KIND = re.compile(r"kinds=\{'([^']*)': 'category'\}")
 NUMPY_TEXT = re.compile(r"np\.str_\(('[^']*')\)")
 LONG = re.compile(r"'([^']{100})[^']{60,}'")  # a value that a file should not have
@@ -113,6 +114,23 @@ def in_options(text: str) -> str:
     text = KIND.sub(r"--categories \1", text)
     text = LONG.sub(r"'\1...'", NUMPY_TEXT.sub(r"\1", text))
     return PARAMETER.sub(option, text.replace("single_pass=True, --single-pass", "--single-pass"))
+
+
+@contextmanager
+def usage_errors(options: dict[str, str], option: str | None = None) -> Iterator[None]:
+    """Report invalid parameters as usage errors of their options, or of a given one."""
+    try:
+        yield
+    except SourceError:
+        raise
+    except ValueError as error:
+        found = WRONG.fullmatch(str(error))
+        if found is None:
+            raise typer.BadParameter(str(error), param_hint=option) from None
+        named = f"{found[1]}: " if option else ""
+        hint = option or options.get(found[1], f"--{found[1].replace('_', '-')}")
+        msg = f"{named}expected {found[2]}"
+        raise typer.BadParameter(msg, param_hint=hint) from None
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from flybloom.cli.console import Stopwatch, note
-from flybloom.cli.options import Kind, LabelKind, Reading, refuse_together
-from flybloom.cli.sources import check_output, for_each_block, look_at, open_source
+from flybloom.cli.errors import usage_errors
+from flybloom.cli.options import Kind, LabelKind, Reading, refuse_options
+from flybloom.cli.sources import for_each_block, look_at, open_source
 from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import ModelFileError
 
 if TYPE_CHECKING:
-    from flybloom import FlyBloomClassifier, FlyRidgeClassifier
     from flybloom.blocks import Blocks
     from flybloom.estimators.counting import CountingEstimator
 
@@ -40,8 +39,7 @@ OPTIONS = {
     "n_components": "--components", "n_connections": "--connections", "n_winners": "--winners", "signed": "--unsigned",
     "random_state": "--seed",
 }  # fmt: skip
-WRONG = re.compile(r"The '(\w+)' parameter of \w+ must be (.*)", re.DOTALL)
-
+TRAINED = "as `flybloom train` makes it"
 Model = TypeVar("Model")
 
 
@@ -59,42 +57,35 @@ def load_any(path: Path) -> tuple[Any, dict[str, Any] | None]:
         raise ModelFileError(msg) from None
 
 
-def load_learner(path: Path, n_jobs: int = 1) -> Any:
+def load_model(path: Path, n_jobs: int, expected: str, *methods: str) -> Any:
+    """Load a model that has some methods."""
+    model, _ = load_any(path)
+    if not all(hasattr(model, method) for method in methods):
+        msg = f"{path} is a {type(model).__name__}. Expected {expected}."
+        raise ModelFileError(msg)
+    inside(model).set_params(n_jobs=n_jobs)
+    return model
+
+
+def load_learner(path: Path, n_jobs: int) -> Any:
     """Load a model that can learn and forget."""
-    return _loaded(path, n_jobs, ("partial_fit", "forget"), "a model that learns, as `flybloom train` makes it")
+    return load_model(path, n_jobs, f"a model that learns, {TRAINED}", "partial_fit", "forget")
 
 
-def load_predictor(path: Path, n_jobs: int = 1) -> Any:
+def load_predictor(path: Path, n_jobs: int) -> Any:
     """Load a model that can predict."""
-    return _loaded(path, n_jobs, ("predict",), "a model that predicts, as `flybloom train` makes it")
+    return load_model(path, n_jobs, f"a model that predicts, {TRAINED}", "predict")
 
 
-def load_classifier(path: Path, n_jobs: int = 1) -> FlyBloomClassifier | FlyRidgeClassifier:
-    """Load a classifier, or the best one of a search."""
-    from flybloom import FlyBloomClassifier, FlyRidgeClassifier  # noqa: PLC0415 - heavy
-
+def load_classifier(path: Path, n_jobs: int = 1, *, or_regressor: bool = False) -> Any:
+    """Load a classifier, or a regressor if wanted; of a search, the best one."""
     model = inside(load_any(path)[0])
-    if not isinstance(model, FlyBloomClassifier | FlyRidgeClassifier):
-        msg = (
-            f"{path} is a {type(model).__name__}. Expected a FlyBloomClassifier or a FlyRidgeClassifier. "
-            "Choose another file."
-        )
+    if not (hasattr(model, "class_similarity") or (or_regressor and hasattr(model, "leave_one_out_predict"))):
+        expected = "a FlyBloomClassifier, a FlyRidgeClassifier or a FlyRidgeRegressor"
+        expected = expected if or_regressor else "a FlyBloomClassifier or a FlyRidgeClassifier"
+        msg = f"{path} is a {type(model).__name__}. Expected {expected}. Choose another file."
         raise ModelFileError(msg)
-    model.set_params(n_jobs=n_jobs)
-    return model
-
-
-def load_audited(path: Path, n_jobs: int = 1) -> Any:
-    """Load a model with leave-one-out."""
-    model = inside(load_any(path)[0])
-    if not any(hasattr(model, name) for name in ("leave_one_out_decision", "leave_one_out_predict")):
-        msg = (
-            f"{path} is a {type(model).__name__}. Expected a FlyBloomClassifier, a FlyRidgeClassifier or a "
-            "FlyRidgeRegressor. Choose another file."
-        )
-        raise ModelFileError(msg)
-    model.set_params(n_jobs=n_jobs)
-    return model
+    return model.set_params(n_jobs=n_jobs)
 
 
 def save_model(model: Any, path: Path) -> None:
@@ -114,7 +105,7 @@ def new_model(kind: Kind, settings: dict[str, Any], given: set[str]) -> Counting
     from flybloom.core.files.registry import estimator_of  # noqa: PLC0415 - heavy
 
     wrong = tuple(name for name, kinds in FOR_KINDS.items() if kind not in kinds)
-    refuse_together(given, f"--kind {kind.value}", wrong)
+    refuse_options(given, wrong, f"--kind {kind.value} does not go with {{}}. Leave them out.")
     model: CountingEstimator = estimator_of(ESTIMATORS[kind])(
         **{name: value for name, value in settings.items() if name not in wrong}
     )
@@ -123,18 +114,10 @@ def new_model(kind: Kind, settings: dict[str, Any], given: set[str]) -> Counting
 
 def checked(model: Model, option: str | None = None) -> Model:
     """Validate the parameters of a model; errors name the option."""
-    try:
+    with usage_errors(OPTIONS, option):
         for check in ("_check_parameters", "_checked_grid"):  # only searches have a grid
             if hasattr(model, check):
                 getattr(model, check)()
-    except ValueError as error:
-        found = WRONG.fullmatch(str(error))
-        if found is None:
-            raise typer.BadParameter(str(error), param_hint=option) from None
-        hint = option or OPTIONS.get(found[1], f"--{found[1].replace('_', '-')}")
-        named = f"{found[1]}: " if option else ""
-        msg = f"{named}expected {found[2]}"
-        raise typer.BadParameter(msg, param_hint=hint) from None
     return model
 
 
@@ -184,9 +167,9 @@ def change_file(
     """Load a model, apply a method to each block of a source, and save it."""
     model = load_learner(path, jobs)
     blocks = blocks_of(model)
-    check_output(output or path, blocks)
+    look_at(blocks, output or path)
     watch, change = Stopwatch(), getattr(model, by)
-    n_rows = for_each_block(look_at(blocks), stage, lambda block: change(block.X, block.y))
+    n_rows = for_each_block(blocks, stage, lambda block: change(block.X, block.y))
     facts = watch.facts(n_rows)
     save_model(model, output or path)
     return model, {"model": str(output or path), **facts}
@@ -205,13 +188,3 @@ def _is_text(model: Any) -> bool:
     """Return whether the labels of a model are text."""
     classes = getattr(model, "classes_", None)
     return classes is not None and classes.size > 0 and classes.dtype.kind in "OUST"
-
-
-def _loaded(path: Path, n_jobs: int, methods: tuple[str, ...], expected: str) -> Any:
-    """Load a model, and check that it has certain methods."""
-    model, _ = load_any(path)
-    if not all(hasattr(model, method) for method in methods):
-        msg = f"{path} is a {type(model).__name__}. Expected {expected}."
-        raise ModelFileError(msg)
-    inside(model).set_params(n_jobs=n_jobs)
-    return model

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from flybloom.exceptions import require_extra
+
 
 def size(text: str, option: str, *, takes_multiple: bool = False) -> int | float | str:
     """Parse a size: ``64``, ``auto``, a multiple ``20x`` if allowed, or a share ``10%``."""
@@ -73,27 +75,18 @@ def given_options(context: typer.Context) -> set[str]:
     }
 
 
-def refuse_together(given: set[str], option: str, others: tuple[str, ...], remedy: str = "Leave them out.") -> None:
-    """Raise an error for options that are incompatible with another one."""
-    ignored = [f"--{name.replace('_', '-')}" for name in others if name in given]
-    if ignored:
-        msg = f"{option} does not go with {', '.join(ignored)}. {remedy}"
-        raise typer.BadParameter(msg)
+def refuse_options(given: set[str], others: tuple[str, ...], message: str) -> None:
+    """Raise an error with a message about options that were given and must not be."""
+    wrong = [f"--{name.replace('_', '-')}" for name in others if name in given]
+    if wrong:
+        raise typer.BadParameter(message.format(", ".join(wrong)))
 
 
-def with_categories(encoding: str, most: int | None) -> str:
-    """Add a number of categories to an encoding."""
-    if most is None:
-        return encoding
-    return f"{encoding}+categories={most}"
-
-
-def require_with(given: set[str], option: str, others: tuple[str, ...]) -> None:
-    """Raise an error for options that need another one."""
-    ignored = [f"--{name.replace('_', '-')}" for name in others if name in given]
-    if ignored:
-        msg = f"{', '.join(ignored)} needs {option} as well."
-        raise typer.BadParameter(msg)
+def check_cluster(given: set[str], others: tuple[str, ...]) -> None:
+    """Check that Dask is installed, and that no option was given that is meaningless on a cluster."""
+    refuse_options(given, others, "--cluster does not go with {}. Leave them out.")
+    for module in ("dask", "distributed"):
+        require_extra(module, "dask", "--cluster")
 
 
 def require_target(target: str | None, *, is_needed: bool) -> None:
@@ -104,6 +97,11 @@ def require_target(target: str | None, *, is_needed: bool) -> None:
     if target is not None and not is_needed:
         msg = "this model learns without labels. Leave out --target; --exclude leaves out a column."
         raise typer.BadParameter(msg)
+
+
+def with_categories(encoding: str, most: int | None) -> str:
+    """Add a number of categories to an encoding."""
+    return encoding if most is None else f"{encoding}+categories={most}"
 
 
 def _not_zero(number: int) -> int:
@@ -159,6 +157,14 @@ Jobs = Annotated[
 ]
 Strict = Annotated[
     bool, typer.Option("--strict", help="End at a row that cannot be scored, instead of going on without it.")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        help="Work on a Dask cluster: the address of its scheduler, or local for one on this machine. "
+        "All workers must be able to read the files.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

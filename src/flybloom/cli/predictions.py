@@ -17,10 +17,11 @@ from pyarrow import csv, parquet
 
 from flybloom._internal.atomic_write import atomic_write
 from flybloom._internal.typing import Array, Features
-from flybloom.cli.sources import ScoredRows
+from flybloom.cli.errors import blaming
+from flybloom.cli.sources import ScoredRows, watched
 
 if TYPE_CHECKING:
-    from flybloom.blocks import Block
+    from flybloom.blocks import Block, Blocks
 
 FORMULA = "^[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]"  # how text begins that spreadsheets may run: the list of OWASP
 SCORES = ("novelty", "decision_scores", "acceptance")  # the first method that a model has
@@ -88,6 +89,44 @@ class Predictions:
         if self.id_type is None:
             self.id_type = pa.string() if pa.types.is_null(column.type) else column.type
         return column.cast(self.id_type)
+
+
+def tables_here(made: Predictions, blocks: Blocks) -> Iterator[pa.Table]:
+    """Yield the table of each block, and show progress."""
+    for block in watched(blocks, "predicting"):
+        with blaming(block.where):
+            table = made.of(block)
+        yield table
+    if made.scored.n_rows == 0:
+        yield made.empty()
+
+
+def tables_of_cluster(made: Predictions, blocks: Blocks, address: str) -> Iterator[pa.Table]:
+    """Yield tables of predictions for each piece of a source, in order, computed by workers."""
+    from flybloom.distributed import pieces_of  # noqa: PLC0415 - an extra
+    from flybloom.distributed._dask import connect  # noqa: PLC0415
+
+    first = made.empty()
+    with connect(address) as client:
+        shared = client.scatter(made, broadcast=True)
+        for future in client.map(_of_piece, pieces_of(blocks), made=shared, pure=False):
+            found, scored = future.result()
+            made.scored.add(scored)
+            for table in found:
+                first = first if made.id_name is None or first.num_rows else table
+                yield table.cast(first.schema)
+    if made.scored.n_rows == 0:
+        yield made.empty()
+
+
+def _of_piece(piece: Blocks, made: Predictions) -> tuple[list[pa.Table], ScoredRows]:
+    """Return the tables and counts of a piece, without changing shared arguments."""
+    own = made.afresh()
+    found = []
+    for block in piece:
+        with blaming(block.where):
+            found.append(own.of(block))
+    return found, own.scored
 
 
 def write_tables(path: Path | None, tables: Iterator[pa.Table]) -> None:

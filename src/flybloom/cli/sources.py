@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ import typer
 
 from flybloom._internal.atomic_write import check_writable
 from flybloom.cli.console import note
-from flybloom.cli.errors import blaming, in_options
+from flybloom.cli.errors import blaming, in_options, usage_errors
 from flybloom.cli.options import Reading, names
 from flybloom.estimators.learning.progress import progress
 from flybloom.exceptions import SourceError
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from flybloom._internal.typing import Array, Features
     from flybloom.blocks import Block, Blocks
 
-OPTIONS = {"id_column": "id", "kinds": "categories"}
-WRONG = re.compile(r"The '(\w+)' parameter of read_blocks must be (.*)", re.DOTALL)
+OPTIONS = {"id_column": "--id", "kinds": "--categories"}
 
 
 def open_source(source: str, target: str | None, reading: Reading, **options: Any) -> Blocks:
@@ -31,25 +29,11 @@ def open_source(source: str, target: str | None, reading: Reading, **options: An
 
     text_options = reading.text_options()
     kinds = {**options.pop("kinds", {}), **dict.fromkeys(names(reading.categories) or (), "category")}
-    try:
+    exclude = names(reading.exclude) or ()
+    with usage_errors(OPTIONS):
         blocks = read_blocks(
-            source,
-            target,
-            exclude=names(reading.exclude) or (),
-            kinds=kinds,
-            block_rows=reading.block_rows,
-            **text_options,
-            **options,
+            source, target, exclude=exclude, kinds=kinds, block_rows=reading.block_rows, **text_options, **options
         )
-    except SourceError:
-        raise
-    except ValueError as error:
-        found = WRONG.fullmatch(str(error))
-        if found is None:
-            raise
-        option = f"--{OPTIONS.get(found[1], found[1].replace('_', '-'))}"
-        msg = f"expected {found[2]}"
-        raise typer.BadParameter(msg, param_hint=option) from None
     if text_options and not any(isinstance(part, CsvPart) for part in blocks.parts):
         option = f"--{next(iter(text_options)).replace('_', '-')}"
         msg = f"is for CSV and TSV files; {blocks.parts[0].name} is none. Leave it out."
@@ -57,29 +41,31 @@ def open_source(source: str, target: str | None, reading: Reading, **options: An
     return blocks
 
 
-def check_output(output: Path | None, blocks: Blocks, *others: Path) -> None:
-    """Raise an error if the output cannot be written or is also an input."""
-    if output is not None:
-        check_writable(output, [*others, *(part.name for part in blocks.parts)])
-
-
-def look_at(blocks: Blocks) -> Blocks:
-    """Check that a source can be read, and print what was detected."""
+def look_at(blocks: Blocks, *outputs: Path | None) -> Blocks:
+    """Check that a source can be read and is none of the outputs, and print what was detected."""
+    for output in filter(None, outputs):
+        check_writable(output, [part.name for part in blocks.parts])
     blocks.schema()
     for remark in blocks.remarks:
         note(in_options(remark))
     return blocks
 
 
+def watched(blocks: Blocks, stage: str) -> Iterator[Block]:
+    """Yield the blocks, and show progress after each."""
+    with progress(blocks.n_rows()) as on_progress:
+        for block in blocks:
+            yield block
+            on_progress(stage, len(block))
+
+
 def for_each_block(blocks: Blocks, stage: str, use: Callable[[Block], object]) -> int:
     """Call `use` with each block, show progress, and return the number of rows."""
     n_rows = 0
-    with progress(blocks.n_rows()) as on_progress:
-        for block in blocks:
-            with blaming(block.where):
-                use(block)
-            n_rows += len(block)
-            on_progress(stage, len(block))
+    for block in watched(blocks, stage):
+        with blaming(block.where):
+            use(block)
+        n_rows += len(block)
     return n_rows
 
 
@@ -110,12 +96,16 @@ class ScoredRows:
         """Return a mask of valid rows and these rows, or None."""
         import numpy as np  # noqa: PLC0415 - heavy
 
+        from flybloom._internal.validation import taken  # noqa: PLC0415
+
         known = np.ones(len(block), bool) if block.incomplete is None else ~block.incomplete
         if block.incomplete is not None and self.first_skipped is None:
             self.first_skipped = self.n_rows + int(block.incomplete.argmax())
         self.n_rows += len(block)
         self.n_skipped += len(block) - int(known.sum())
-        return known, _chosen(block.X, known)
+        if known.all():
+            return known, block.X
+        return known, taken(block.X, known) if known.any() else None
 
     def add(self, other: ScoredRows) -> None:
         """Add counts from another worker."""
@@ -136,15 +126,3 @@ class ScoredRows:
     def facts(self) -> dict[str, int]:
         """Return facts about rows that were not scored."""
         return {"not_scored": self.n_skipped} if self.n_skipped else {}
-
-
-def _chosen(X: Features, known: Array) -> Features | None:
-    """Return the valid rows, or None."""
-    if known.all():
-        return X
-    if not known.any():
-        return None
-    from flybloom._internal.validation import taken  # noqa: PLC0415 - heavy
-
-    rows: Features = taken(X, known)
-    return rows

@@ -10,9 +10,9 @@ import typer
 from flybloom._internal.atomic_write import atomic_write, check_writable
 from flybloom.cli.console import print_result, print_table, work_without_blocks
 from flybloom.cli.errors import blaming
-from flybloom.cli.models import blocks_for, load_audited
+from flybloom.cli.models import blocks_for, load_classifier
 from flybloom.cli.options import AS_FOUND, Jobs, Json, LabelKind, LabelType, Model, Reading, Source, Target
-from flybloom.cli.sources import check_output, look_at, read_all
+from flybloom.cli.sources import look_at, read_all
 from flybloom.exceptions import require_extra
 
 SHOWN = 10  # rows on the screen
@@ -37,11 +37,9 @@ def command(
     if output is not None:
         require_extra("jinja2", "report", "flybloom audit --output")
         check_writable(output, [model])
-    audited = load_audited(model, jobs)
+    audited = load_classifier(model, jobs, or_regressor=True)
     blocks = blocks_for(audited, source, target, reading, label_type=label_type)
-    if output is not None:
-        check_output(output, blocks)
-    rows, labels = read_all(look_at(blocks))
+    rows, labels = read_all(look_at(blocks, output))
 
     from flybloom.audit import facts, render  # noqa: PLC0415 - heavy
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flybloom._internal.atomic_write import check_writable
 from flybloom.cli.console import Stopwatch, print_result, print_table
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import blocks_for, load_learner, load_predictor
@@ -24,10 +25,9 @@ from flybloom.cli.options import (
     Strict,
     Target,
     given_options,
-    require_with,
+    refuse_options,
 )
-from flybloom.cli.sources import check_output, for_each_block, look_at, refuse_nothing
-from flybloom.estimators.learning.progress import progress
+from flybloom.cli.sources import for_each_block, look_at, refuse_nothing, watched
 
 if TYPE_CHECKING:
     from flybloom.blocks import Block, Blocks
@@ -70,10 +70,11 @@ def command(
             msg = f"it counts labels that were predicted right, and {model} predicts numbers. Leave it out."
             raise typer.BadParameter(msg, param_hint="--test-then-train")
         stream = blocks_for(learner, source, target, reading, label_type=label_type)
-        check_output(picture, stream, model)
-        print_result(streamed(learner, look_at(stream), learn_every, picture), as_json=json)
+        if picture is not None:
+            check_writable(picture, [model])
+        print_result(streamed(learner, look_at(stream, picture), learn_every, picture), as_json=json)
         return
-    require_with(given_options(context), "--test-then-train", ("learn_every", "picture"))
+    refuse_options(given_options(context), ("learn_every", "picture"), "{} needs --test-then-train as well.")
     predictor = load_predictor(model, jobs)
     blocks = blocks_for(
         predictor, source, target, reading, label_type=label_type,
@@ -140,11 +141,9 @@ def streamed(learner: Any, blocks: Blocks, learn_every: int, picture: Path | Non
     at: list[str] = []
 
     def told() -> Iterator[Block]:
-        with progress(blocks.n_rows()) as on_progress:
-            for block in blocks:
-                at[:] = [block.where]
-                yield block
-                on_progress("predicting, then learning", len(block))
+        for block in watched(blocks, "predicting, then learning"):
+            at[:] = [block.where]
+            yield block
 
     try:
         scores = test_then_train(learner, told(), block_rows=learn_every)

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from flybloom import cli
-from flybloom.cli import cluster
+from flybloom._internal.atomic_write import check_writable
 from flybloom.cli.console import Stopwatch, print_result
-from flybloom.cli.errors import blaming
 from flybloom.cli.models import blocks_for, load_predictor
 from flybloom.cli.options import (
     AS_FOUND,
+    Cluster,
     Jobs,
     Json,
     Model,
     Reading,
     Source,
     Strict,
+    check_cluster,
     given_options,
-    refuse_together,
 )
-from flybloom.cli.sources import check_output, look_at
-from flybloom.estimators.learning.progress import progress
+from flybloom.cli.sources import look_at
 from flybloom.exceptions import require_extra
-
-if TYPE_CHECKING:
-    from flybloom.blocks import Blocks
 
 KINDS = (".csv", ".parquet", ".pq")
 NOT_ON_A_CLUSTER = ("block_rows", "jobs")
@@ -56,7 +51,7 @@ def command(
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="A column to leave out, if MODEL knows no names of features.")
     ] = None,
-    cluster_address: Annotated[str | None, typer.Option("--cluster", help=cluster.HELP)] = None,
+    cluster: Cluster = None,
     reading: Reading = AS_FOUND,
     jobs: Jobs = 1,
     json: Json = False,
@@ -66,6 +61,42 @@ def command(
     Values may be missing. Rows with infinite or non-numeric values get an empty prediction and are counted on standard
     error.
     """
+    _check_output(output, json=json, safe_csv=safe_csv)
+    if cluster is not None:
+        check_cluster(given_options(context), NOT_ON_A_CLUSTER)
+    require_extra("pyarrow", "files", "flybloom predict")
+    predictor = load_predictor(model, jobs)
+    if probabilities and not hasattr(predictor, "predict_proba"):
+        msg = f"a {type(predictor).__name__} has none. Use --scores, or train with --kind classes or pairs."
+        raise typer.BadParameter(msg, param_hint="--probabilities")
+    if scores and hasattr(predictor, "leave_one_out_predict"):
+        msg = f"a {type(predictor).__name__} predicts numbers, which follow from nothing else. Leave it out."
+        raise typer.BadParameter(msg, param_hint="--scores")
+    blocks = blocks_for(
+        predictor, source, target, reading, id_column=id_column,
+        incomplete="refuse" if strict else "mark",
+    )  # fmt: skip
+    if output is not None:
+        check_writable(output, [model])
+    look_at(blocks, output)
+
+    from flybloom.cli import predictions  # noqa: PLC0415 - heavy
+
+    watch = Stopwatch()
+    made = predictions.Predictions(predictor, probabilities=probabilities, scores=scores, id_name=id_column)
+    if cluster is None:
+        tables = predictions.tables_here(made, blocks)
+    else:
+        tables = predictions.tables_of_cluster(made, blocks, cluster)
+    predictions.write_tables(output, map(predictions.without_formulas, tables) if safe_csv else tables)
+    made.scored.tell("their predictions are empty")
+    if output is not None:
+        facts = {**made.scored.facts(), **watch.facts(made.scored.n_rows)}
+        print_result({"predictions": str(output), **facts}, as_json=json)
+
+
+def _check_output(output: Path | None, *, json: bool, safe_csv: bool) -> None:
+    """Raise an error if the predictions cannot be written as wanted."""
     if json and output is None:
         msg = "reports about a file. Expected --output as well."
         raise typer.BadParameter(msg, param_hint="--json")
@@ -78,48 +109,3 @@ def command(
     if output is None and "stdout" in cli.closed:
         msg = "standard output is closed, so predictions would be lost. Expected --output, a file."
         raise OSError(msg)
-    if cluster_address is not None:
-        refuse_together(given_options(context), "--cluster", NOT_ON_A_CLUSTER)
-        cluster.require()
-    require_extra("pyarrow", "files", "flybloom predict")
-    predictor = load_predictor(model, jobs)
-    _require_method(predictor, "predict_proba", "--probabilities", is_wanted=probabilities)
-    if scores and hasattr(predictor, "leave_one_out_predict"):
-        msg = f"a {type(predictor).__name__} predicts numbers, which follow from nothing else. Leave it out."
-        raise typer.BadParameter(msg, param_hint="--scores")
-    blocks = blocks_for(
-        predictor, source, target, reading, id_column=id_column,
-        incomplete="refuse" if strict else "mark",
-    )  # fmt: skip
-    check_output(output, blocks, model)
-    look_at(blocks)
-
-    from flybloom.cli.predictions import Predictions, without_formulas, write_tables  # noqa: PLC0415 - heavy
-
-    watch = Stopwatch()
-    made = Predictions(predictor, probabilities=probabilities, scores=scores, id_name=id_column)
-    tables = _here(made, blocks) if cluster_address is None else cluster.tables(made, blocks, cluster_address)
-    write_tables(output, map(without_formulas, tables) if safe_csv else tables)
-    made.scored.tell("their predictions are empty")
-    if output is not None:
-        facts = {**made.scored.facts(), **watch.facts(made.scored.n_rows)}
-        print_result({"predictions": str(output), **facts}, as_json=json)
-
-
-def _here(made: Any, blocks: Blocks) -> Iterator[Any]:
-    """Yield the table of each block, and show progress."""
-    with progress(blocks.n_rows()) as on_progress:
-        for block in blocks:
-            with blaming(block.where):
-                table = made.of(block)
-            yield table
-            on_progress("predicting", len(block))
-    if made.scored.n_rows == 0:
-        yield made.empty()
-
-
-def _require_method(model: Any, method: str, option: str, *, is_wanted: bool) -> None:
-    """Raise an error for an option that the model does not support."""
-    if is_wanted and not hasattr(model, method):
-        msg = f"a {type(model).__name__} has none. Use --scores, or train with --kind classes or pairs."
-        raise typer.BadParameter(msg, param_hint=option)

@@ -11,7 +11,6 @@ from flybloom._internal.atomic_write import check_writable
 from flybloom.cli.console import note, print_result
 from flybloom.cli.models import load_classifier, save_model
 from flybloom.cli.options import Json, Model, Output, names
-from flybloom.estimators.releasing import privacy_spent
 
 Epsilon = Annotated[float, typer.Option("--epsilon", help="How much may leak: e.g. 1.", show_default=False)]
 Delta = Annotated[float, typer.Option("--delta", help="But for a part of this size; 0 gives Laplace noise.")]
@@ -48,6 +47,8 @@ def command(
 
     Its cost is added to the ledger in MODEL. Never publish MODEL itself.
     """
+    from flybloom.estimators.releasing import privacy_spent  # noqa: PLC0415 - heavy
+
     check_writable(output, [model])
     loaded = load_classifier(model)
     released = loaded.release(

@@ -12,7 +12,7 @@ from flybloom.cli.console import print_result, work_without_blocks
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import blocks_for, load_classifier
 from flybloom.cli.options import AS_FOUND, Jobs, Json, LabelKind, LabelType, Model, Reading, Target
-from flybloom.cli.sources import check_output, look_at, read_all
+from flybloom.cli.sources import look_at, read_all
 from flybloom.exceptions import require_extra
 
 
@@ -37,8 +37,7 @@ def command(
     check_writable(output, [model])
     classifier = load_classifier(model, jobs)
     blocks = blocks_for(classifier, data, target, reading, label_type=label_type)
-    check_output(output, blocks)
-    rows, labels = read_all(look_at(blocks))
+    rows, labels = read_all(look_at(blocks, output))
 
     from flybloom.report import facts, render  # noqa: PLC0415 - heavy
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,13 +11,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flybloom._internal.atomic_write import check_writable
-from flybloom.cli import cluster
 from flybloom.cli.console import Stopwatch, print_result, work_without_blocks
 from flybloom.cli.errors import Terminated, blaming, stopping_between_blocks
-from flybloom.cli.models import FOR_KINDS, checked, known_kinds, learned_facts, load_any, new_model, save_model
+from flybloom.cli.models import (
+    FOR_KINDS,
+    TRAINED,
+    checked,
+    known_kinds,
+    learned_facts,
+    load_model,
+    new_model,
+    save_model,
+)
 from flybloom.cli.options import (
     AS_FOUND,
     ClassWeight,
+    Cluster,
     EncodingOption,
     Features,
     Jobs,
@@ -31,18 +40,17 @@ from flybloom.cli.options import (
     ReadOut,
     Source,
     TargetIfAny,
+    check_cluster,
     given_options,
     names,
-    refuse_together,
+    refuse_options,
     require_target,
-    require_with,
     size,
     with_categories,
 )
-from flybloom.cli.sources import check_output, look_at, open_source
+from flybloom.cli.sources import look_at, open_source
 from flybloom.estimators.access import has_labels
 from flybloom.estimators.learning.progress import progress
-from flybloom.exceptions import ModelFileError
 
 if TYPE_CHECKING:
     from flybloom.estimators.counting import CountingEstimator
@@ -123,7 +131,7 @@ def command(
     ] = None,
     every: Annotated[str, typer.Option(help="When to save a checkpoint: after 60s, or after 100000 rows.")] = "60s",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")] = False,
-    cluster_address: Annotated[str | None, typer.Option("--cluster", help=cluster.HELP)] = None,
+    cluster: Cluster = None,
     label_type: LabelType = LabelKind.AUTO,
     reading: Reading = AS_FOUND,
     jobs: Jobs = 1,
@@ -136,11 +144,10 @@ def command(
     """
     checkpoint_rows, checkpoint_seconds = _interval(every)
     given = given_options(context)
-    if cluster_address is not None:
-        refuse_together(given, "--cluster", NOT_ON_A_CLUSTER)
-        cluster.require()
+    if cluster is not None:
+        check_cluster(given, NOT_ON_A_CLUSTER)
     if checkpoint is None:
-        require_with(given, "--checkpoint", ("every", "resume"))
+        refuse_options(given, ("every", "resume"), "{} needs --checkpoint as well.")
     settings = {
         "n_components": size(components, "--components", takes_multiple=True),
         "n_connections": size(connections, "--connections"),
@@ -155,11 +162,11 @@ def command(
         "encoding": with_categories(encoding, max_categories),
         "random_state": seed,
     }
-    check_writable(output)
+    check_writable(output, [] if encoding_from is None else [encoding_from])
     if encoding_from is None:
         model = new_model(kind, settings, given)
     else:
-        refuse_together(given, "--encoding-from", FIXED_BY_LIKE)
+        refuse_options(given, FIXED_BY_LIKE, "--encoding-from does not go with {}. Leave them out.")
         model = _like(encoding_from, settings, given)
     require_target(target, is_needed=has_labels(model))
     columns = names(features)
@@ -167,18 +174,25 @@ def command(
     if columns is None and kinds:
         columns = list(kinds)
     blocks = open_source(source, target, reading, features=columns, kinds=kinds, label_type=label_type.value)
-    check_output(output, blocks, *([] if encoding_from is None else [encoding_from]))
-    look_at(blocks)
+    look_at(blocks, output)
     watch = Stopwatch()
-    if cluster_address is not None:
-        with work_without_blocks(), blaming(source):
-            cluster.train(model, blocks, cluster_address, progress=sys.stderr.isatty())
+    if cluster is not None:
+        from flybloom.distributed import fit_source  # noqa: PLC0415 - heavy, and an extra
+        from flybloom.distributed._dask import connect  # noqa: PLC0415
+
+        with work_without_blocks(), blaming(source), connect(cluster):
+            fit_source(model, blocks, progress=sys.stderr.isatty())
     else:
         from flybloom import train  # noqa: PLC0415 - heavy
 
         model.set_params(n_jobs=jobs)
-        stopping = nullcontext() if checkpoint is None else stopping_between_blocks()
+        stopping = nullcontext(_continue) if checkpoint is None else stopping_between_blocks()
         with progress(blocks.n_rows()) as show, stopping as check, blaming(source), _checkpoint_left(checkpoint):
+
+            def on_progress(stage: str, n_rows: int) -> None:
+                show(stage, n_rows)
+                check()
+
             train(
                 model,
                 blocks,
@@ -188,7 +202,7 @@ def command(
                 checkpoint_rows=checkpoint_rows,
                 checkpoint_seconds=checkpoint_seconds,
                 resume=resume,
-                on_progress=show if check is None else _both(show, check),
+                on_progress=on_progress,
             )
     facts = learned_facts(model)
     facts |= watch.facts(facts["rows"])
@@ -196,14 +210,8 @@ def command(
     print_result({"model": str(output), **facts}, as_json=json)
 
 
-def _both(show: Callable[[str, int], None], check: Callable[[], None]) -> Callable[[str, int], None]:
-    """Return a function that shows progress and stops on pending signals."""
-
-    def call(stage: str, n_rows: int) -> None:
-        show(stage, n_rows)
-        check()
-
-    return call
+def _continue() -> None:
+    """Do nothing: without a checkpoint, signals stop at once."""
 
 
 @contextmanager
@@ -221,14 +229,11 @@ def _checkpoint_left(folder: Path | None) -> Iterator[None]:
 
 def _like(path: Path, settings: dict[str, Any], given: set[str]) -> CountingEstimator:
     """Return an empty model that hashes like another one, with the given settings."""
-    model, _ = load_any(path)
-    if not hasattr(model, "_learning"):
-        msg = f"{path} is a {type(model).__name__}. Expected a model that learns, as `flybloom train` makes it."
-        raise ModelFileError(msg)
+    model = load_model(path, 1, f"a model that learns, {TRAINED}", "_learning")
     empty: CountingEstimator = model.like()
     known = empty.get_params()
     wrong = tuple(name for name in FOR_KINDS if name not in known)
-    refuse_together(given, f"a {type(model).__name__}", wrong)
+    refuse_options(given, wrong, f"a {type(model).__name__} does not go with {{}}. Leave them out.")
     empty.set_params(**{name: settings[name] for name in FOR_KINDS if name in given})
     return checked(empty)
 

@@ -29,7 +29,7 @@ from flybloom.cli.options import (
     names,
     with_categories,
 )
-from flybloom.cli.sources import check_output, look_at, open_source, read_all
+from flybloom.cli.sources import look_at, open_source, read_all
 from flybloom.exceptions import require_extra
 
 GRIDS = ("auto", "paper")
@@ -86,9 +86,7 @@ def command(
         None if grid in GRIDS else "--grid",
     )  # fmt: skip
     blocks = open_source(source, target, reading, features=names(features), label_type=label_type.value)
-    for made in (output, picture):
-        check_output(made, blocks)
-    rows, labels = read_all(look_at(blocks))
+    rows, labels = read_all(look_at(blocks, output, picture))
     watch = Stopwatch()
     with work_without_blocks(), blaming(source):
         search.fit(rows, labels)
