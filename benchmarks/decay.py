@@ -22,8 +22,7 @@ from sklearn.datasets import make_classification
 
 from datasets import VISION, load, load_split, tabular
 from flybloom import FlyBloomClassifier
-from flybloom.core.readout.decay import MOST
-from flybloom.core.readout.filters import Filters
+from flybloom.core.readout.filters import MOST_DECAY, Filters
 from flybloom.estimators.access import reading_learned
 from peers.data import stream
 
@@ -164,7 +163,7 @@ def compare(records: list[dict[str, Any]]) -> None:
     print(f"| rule | {' | '.join(groups)} |")
     print(f"|---|{'---:|' * len(groups)}")
     for name, rule in rules.items():
-        losses = [(r, max(r["accuracy"]) - at(r, min(rule(r), MOST))) for r in records]
+        losses = [(r, max(r["accuracy"]) - at(r, min(rule(r), MOST_DECAY))) for r in records]
         means = (np.mean([loss for r, loss in losses if is_in(r)]) for is_in in groups.values())
         print(f"| {name} | {' | '.join(f'{mean:.4f}' for mean in means)} |")
 

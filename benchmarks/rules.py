@@ -34,7 +34,7 @@ from flybloom.core.encoding import choice, encoding, relevance, standardise
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing import sizes
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.readout import decay
+from flybloom.core.readout import filters
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.access import reading_learned
 
@@ -203,13 +203,13 @@ RULES: dict[str, Rule] = {
     ),
     "decay": Rule(
         "the decay follows the counts; without: 0.4",
-        [(decay, "decay_step", lambda _: decay.START), (decay, "MOST", 0.4)],
+        [(filters, "decay_step", lambda _: filters.START), (filters, "MOST_DECAY", 0.4)],
         models=(COUNTS,),
         parts="tables large",
     ),
     "decay_most": Rule(
         "the decay is at most 0.6; without: 1",
-        [(decay, "LEAST_STEP", decay.START), (decay, "MOST", 1.0)],
+        [(filters, "LEAST_STEP", filters.START), (filters, "MOST_DECAY", 1.0)],
         models=(COUNTS,),
         parts="tables large",
     ),
@@ -248,7 +248,7 @@ class Fold:
                 if self.model == COUNTS:
                     model = model or self._fitted(hasher)
                     with rule.off(), reading_learned(model) as learned:
-                        key = (fingerprint, decay.decay_of(decay.AUTO, learned.counts))
+                        key = (fingerprint, filters.decay_of(filters.AUTO, learned.counts))
                 if key not in self.known:
                     model = model or self._fitted(hasher)
                     if self.model == COUNTS:

@@ -29,7 +29,7 @@ REFUSED = [  # who must not import what
     ("flybloom.paper.datasets.groups", "flybloom.paper.registry"),
     ("flybloom.paper.baselines.grids", "flybloom.paper.experiments.noise"),
     ("flybloom.paper.baselines.grids", "flybloom.paper.datasets"),
-    ("flybloom.paper.theory.capacity", "flybloom.core.readout.decay"),
+    ("flybloom.paper.theory.capacity", "flybloom.core.readout.filters"),
     ("flybloom.core._kernels.score", "flybloom.core._kernels.winners"),
     ("flybloom.distributed._worker", "dask"),
     ("flybloom.core.readout.filters", "flybloom.core.hashing.projection"),

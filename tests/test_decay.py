@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from flybloom import FlyBloomClassifier, load
-from flybloom.core.readout.decay import MOST, auto_decay
+from flybloom.core.readout.filters import MOST_DECAY, auto_decay
 from laws.strategies import block_cuts, labelled_rows
 
 
@@ -32,7 +32,7 @@ def test_it_falls_with_the_mean(mean):
     """Rounded by less than three steps of an eighth of a factor 2, and at most 0.6."""
     found = auto_decay(mean)
     expected = 16 / mean ** (11 / 8)
-    assert min(MOST, expected * 0.9999) <= found <= min(MOST, expected * 2 ** (3 / 8) * 1.0001)
+    assert min(MOST_DECAY, expected * 0.9999) <= found <= min(MOST_DECAY, expected * 2 ** (3 / 8) * 1.0001)
 
 
 @given(st.floats(0.01, 1e6), st.floats(1, 4))
@@ -43,7 +43,7 @@ def test_it_never_rises_with_the_mean(mean, factor):
 
 def test_counts_of_nothing_have_the_largest_decay():
     """As a model that has announced its classes has none."""
-    assert auto_decay(0.0) == MOST
+    assert auto_decay(0.0) == MOST_DECAY
 
 
 def test_few_hashes_that_won_often_do_not_vanish():

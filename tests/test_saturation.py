@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 import flybloom
 from flybloom import FlyBloomClassifier
-from flybloom.core.readout.decay import fullness
+from flybloom.core.readout.filters import fullness
 from flybloom.estimators.access import reading_learned
 from flybloom.exceptions import SaturationWarning
 from flybloom.paper import theory

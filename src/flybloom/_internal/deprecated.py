@@ -75,10 +75,13 @@ def without_attributes(owner: Any, given: dict[str, Any]) -> dict[str, Any]:
 def accepts_old_parameters(kind: Kind) -> Kind:
     """Let a class be made with the names in its `_old_parameters` as well; its signature does not show them."""
     init: Any = kind.__init__  # type: ignore[misc]
+    old = getattr(kind, "_old_parameters", {}).keys()
 
     @wraps(init)
     def made(self: Any, *args: Any, **given: Any) -> None:
-        init(self, *args, **without_attributes(self, current_parameters(kind, given)))
+        if not given.keys().isdisjoint(old):
+            given = without_attributes(self, current_parameters(kind, given))
+        init(self, *args, **given)
 
     made.deprecated_original = init  # type: ignore[attr-defined] # where scikit-learn looks for parameters
     kind.__init__ = made  # type: ignore[misc]

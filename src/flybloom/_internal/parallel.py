@@ -28,6 +28,10 @@ def for_each_block(work: Callable[[slice], None], n_rows: int, n_columns: int, n
     if n_threads > 1:
         most = min(most, n_rows // (4 * n_threads))
     step = max(KERNEL_ROWS, most // KERNEL_ROWS * KERNEL_ROWS)
+    if n_threads == 1:
+        for begin in range(0, n_rows, step):
+            work(slice(begin, min(begin + step, n_rows)))
+        return
     with threads(n_threads) as run:
         run(work, [(slice(begin, min(begin + step, n_rows)),) for begin in range(0, n_rows, step)])
 

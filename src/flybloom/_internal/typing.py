@@ -1,5 +1,6 @@
 """Array aliases, named by the role they play."""
 
+import sys
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,3 +18,9 @@ Size: TypeAlias = int | float | Literal["auto"]  # what users ask for: a number,
 Scaling: TypeAlias = Literal["none", "center", "standard"]
 WarmUp: TypeAlias = int | Literal["auto"]
 WantedUnit: TypeAlias = float | Literal["auto"] | None  # the weight that counts as one row
+
+
+def issparse(rows: Any) -> bool:
+    """Return whether rows are a sparse matrix of scipy."""
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    return scipy_sparse is not None and bool(scipy_sparse.issparse(rows))

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from flybloom._internal.sparse import issparse
-from flybloom._internal.typing import Array, Features
+from flybloom._internal.typing import Array, Features, issparse
 from flybloom._internal.validation import check_new_rows, check_rows
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.weight_unit import WeightUnit, unit_for
@@ -37,8 +36,8 @@ class Learning:
         The state so far; None to start from scratch.
     features : Encoder or None
         The features, if known beforehand.
-    first_unit : WeightUnit or None
-        Weight unit of the first rows.
+    unit : WeightUnit or None
+        The weight unit, if it is known; otherwise, the first rows determine it.
     calibrate : callable or None
         Calibrates a model when its hash is fixed.
     """
@@ -47,7 +46,7 @@ class Learning:
     n_jobs: int | None
     learned: Model | None = None
     features: Encoder | None = None
-    first_unit: WeightUnit | None = None
+    unit: WeightUnit | None = None
     calibrate: Callable[[Model], Model] | None = None
     _own: Counts | None = field(default=None, init=False)  # the counts that were made here: nobody else has them
 
@@ -56,16 +55,11 @@ class Learning:
         recipe, (_, rows) = self.recipe, self.check_features(X, min_rows=1)
         n_rows = rows.shape[0]
         labels = None if recipe.check_labels is None else recipe.check_labels(y, n_rows)
-        if self.learned is None and self.first_unit is None:
-            self.first_unit = unit_for(recipe.weight_unit, sample_weight)
-        return Block(rows, labels, self.unit.counted(sample_weight, n_rows))
-
-    @property
-    def unit(self) -> WeightUnit:
-        """The weight unit."""
         if self.learned is not None:
-            return self.learned.counts.unit
-        return unit_for(self.recipe.weight_unit) if self.first_unit is None else self.first_unit
+            self.unit = self.learned.counts.unit
+        elif self.unit is None:
+            self.unit = unit_for(recipe.weight_unit, sample_weight)
+        return Block(rows, labels, self.unit.counted(sample_weight, n_rows))
 
     def check_features(self, X: Any, *, min_rows: int = 0) -> tuple[Encoder, Features]:
         """Return the features and validated rows; the first rows determine the features."""
@@ -83,14 +77,15 @@ class Learning:
     def keeps_sketch(self) -> bool:
         """Whether the model needs a sketch of its rows."""
         features = self.features if self.learned is None else self.learned.hasher.encoder
-        return features is not None and self.recipe.keeps_sketch(features)
+        return features is not None and self.recipe.needs_rows(is_table=features.kinds is not None, to_keep=True)
 
     def start(self, sketch: Sketch | None) -> Model:
         """Derive the hash from a sketch of all rows unless it is known."""
         if self.learned is None:
             assert self.features is not None  # noqa: S101 - a block was checked before
-            hasher = self.recipe.hasher(self.features, sketch, self.unit)
-            self.learned = Model(hasher, self.recipe.counts(hasher, sketch, self.unit))
+            unit = unit_for(self.recipe.weight_unit) if self.unit is None else self.unit
+            hasher = self.recipe.hasher(self.features, sketch, unit)
+            self.learned = Model(hasher, self.recipe.counts(hasher, sketch, unit))
         return self.learned
 
     def attach(self, sketch: Sketch, *, is_finished: bool = True, announced: Array | None = None) -> None:

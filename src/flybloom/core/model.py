@@ -111,9 +111,9 @@ class Recipe:
         if features.kinds is None and isinstance(self.encoding, Encoding):
             self.sizes.for_features(features.n_features, self.encoding.n_columns(features.n_features))
 
-    def needs_rows(self, *, is_table: bool = False) -> bool:
-        """Return whether hash or counts depend on a sketch of rows."""
-        if is_table and not isinstance(self.encoding, Encoder):
+    def needs_rows(self, *, is_table: bool = False, to_keep: bool = False) -> bool:
+        """Return whether hash or counts depend on a sketch of rows; or calibration does, for which it is kept."""
+        if (to_keep and self.calibrates) or (is_table and not isinstance(self.encoding, Encoder)):
             return True
         return self.encoding.needs_rows or self.sizes.needs_n_rows or self.counts_fit_labels
 
@@ -127,10 +127,6 @@ class Recipe:
         has_trend = bool(hasher.encoder.steps) and not sparse.issparse(sketch.rows)
         encode = partial(hasher.encoder.columns_apart, sketch.rows) if has_trend else None
         return counts.fixed_to(sketch.labels, sketch.weights, encode)
-
-    def keeps_sketch(self, features: Encoder) -> bool:
-        """Return whether a model of such rows needs a sketch."""
-        return self.calibrates or self.needs_rows(is_table=features.kinds is not None)
 
 
 class Origin(NamedTuple):

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flybloom._internal.sparse import issparse
-from flybloom._internal.typing import Array, Features, Weights
+from flybloom._internal.typing import Array, Features, Weights, issparse
 from flybloom.core._kernels._choice import loops
 from flybloom.core._kernels._plain.content_hash import mixed_values
 from flybloom.core.counts.columns import codes_of, unite

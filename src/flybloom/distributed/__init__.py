@@ -291,7 +291,9 @@ class _Training:
         hasher = before.hasher if self.job.encoder.names is not None else _worker.without_names(before.hasher)
         found = self._pass(
             learned=LearnedModel(hasher, counts.emptied()),
-            sketches=is_first and sketch is None and recipe.keeps_sketch(hasher.encoder),
+            sketches=is_first
+            and sketch is None
+            and recipe.needs_rows(is_table=hasher.encoder.kinds is not None, to_keep=True),
         )
         assert found.counts is not None  # noqa: S101 - asked for
         if found.counts.n_rows == 0:

@@ -16,7 +16,7 @@ from flybloom._internal.validation import check_labels, taken
 from flybloom.core.counts.base import Won
 from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
 from flybloom.core.counts.shared import SharedOnDemand
-from flybloom.core.counts.weight_unit import check_weights
+from flybloom.core.counts.weight_unit import WHOLE_ROWS
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
@@ -190,7 +190,7 @@ class AdaptiveWindow(StreamFollower):
             if self._state.rivals is not None:
                 return self._follow(X, y, sample_weight)
             labels, answers, at = check_labels(y), [], 0
-            weights = check_weights(sample_weight, len(labels))
+            weights = WHOLE_ROWS.counted(sample_weight, len(labels))
             while at < len(labels) and self._state.rivals is None:  # until it is fixed how rows are hashed
                 row = taken(X, [at])
                 answers.append(self.predict(row))

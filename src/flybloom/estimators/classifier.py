@@ -15,16 +15,14 @@ from flybloom._internal.typing import Array, Features, Novelty, Size, WantedUnit
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import known_codes
-from flybloom.core.encoding.choice import MAX_WEIGHED, Auto, Wanted
+from flybloom.core.encoding.choice import MAX_WEIGHED
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import AUTO_COMPONENTS, BayesSizes, Sizes
 from flybloom.core.model import Model
 from flybloom.core.readout import explanation
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.complement_bayes import Bayes, left_out_scores, temperature_unit
-from flybloom.core.readout.decay import AUTO, count_decay_of, decay_of, fullness
-from flybloom.core.readout.filters import Filters
+from flybloom.core.readout.filters import AUTO, Filters, decay_of, fullness
 from flybloom.core.readout.leave_one_out import FollowingLeaveOneOut, LeaveOneOut
 from flybloom.core.readout.linear import FrozenReadout
 from flybloom.core.readout.temperature import fitted_temperature
@@ -381,7 +379,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         True
         """
         with self._scoring(X) as (rows, learned):
-            if self._readout_of(learned.hasher) == FILTER:
+            if resolved_readout(self.readout, self.encoding, learned.hasher.encoder) == FILTER:
                 return -self.leave_one_out_novelty(X, y, shared_encoding=shared_encoding)
             self._require_own_encoding(learned.hasher, shared_encoding)
             counts: Any = learned.counts
@@ -432,7 +430,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
             given = None if wanted is None else known_codes(wanted, counts.classes)
             read_out = self._reading(rows if given is None else rows[:0], learned).read_out
             is_score = kind == "score"
-            if is_score and self._readout_of(hasher) == FILTER:
+            if is_score and resolved_readout(self.readout, self.encoding, hasher.encoder) == FILTER:
                 msg = (
                     'Only readout="bayes" has scores beside the novelty. Got "filter" instead. Use kind="familiarity".'
                 )
@@ -556,12 +554,14 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
 
     def _look_at(self, learned: Model, *, anew: bool = False) -> None:
         """Warn, once per fit, if filters can hardly separate the classes."""
-        if self._readout_of(learned.hasher) != FILTER:
+        if resolved_readout(self.readout, self.encoding, learned.hasher.encoder) != FILTER:
             return
         if anew:
             self.__dict__.pop("_has_warned", None)
         counts: Any = learned.counts
-        found = None if "_has_warned" in self.__dict__ else fullness(counts, count_decay_of(self.decay, counts))
+        found = (
+            None if "_has_warned" in self.__dict__ else fullness(counts, decay_of(self.decay, counts, of_count=True))
+        )
         if found is None or not (found.is_full or found.is_alike):
             return
         self.__dict__["_has_warned"] = True
@@ -588,16 +588,12 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
     @property
     def readout_(self) -> str:
         """The read-out in use, "filter" or "bayes"."""
-        return self._readout_of(self._of_hasher("readout_"))
+        return resolved_readout(self.readout, self.encoding, self._of_hasher("readout_").encoder)
 
     @property
     def _sizes_type(self) -> type[Sizes]:  # type: ignore[override]
         """The rule for sizes "auto", which depends on the read-out for text."""
         return Sizes if self.readout == FILTER else BayesSizes
-
-    def _readout_of(self, hasher: Hasher) -> str:
-        """Return the resolved read-out."""
-        return resolved_readout(self.readout, self._encoding, hasher.encoder)
 
     @property
     def filters_(self) -> Array:
@@ -610,7 +606,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         """Return weights, intercepts and temperature as a frozen read-out."""
         counts: Any = learned.counts
         temperature = self._temperature_of(learned)
-        if self._readout_of(learned.hasher) == FILTER:
+        if resolved_readout(self.readout, self.encoding, learned.hasher.encoder) == FILTER:
             return self._filters(counts).frozen(counts.classes, counts.n_winners, temperature)
         return Bayes(counts, self.class_weight).frozen(temperature)
 
@@ -619,7 +615,7 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         hasher, counts = learned.hasher, cast("ClassCounts", learned.counts)
         seed, n_winners = hasher.projection.seed, counts.n_winners
         n_lookups = rows.shape[0] * n_winners
-        if by_filters or self._readout_of(hasher) == FILTER:
+        if by_filters or resolved_readout(self.readout, self.encoding, hasher.encoder) == FILTER:
             read_out, divisor = self._filters(counts).read_out(n_winners, seed, n_lookups, self.n_jobs), n_winners
         else:
             read_out, divisor = Bayes(counts, self.class_weight).read_out(seed, n_lookups), 1
@@ -627,20 +623,21 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
 
     def _temperature_of(self, learned: Model) -> float:
         """Return the temperature of the softmax; scores of naive Bayes are sums."""
-        is_filter = self._readout_of(learned.hasher) == FILTER
+        is_filter = resolved_readout(self.readout, self.encoding, learned.hasher.encoder) == FILTER
         return float(self.temperature) * (1.0 if is_filter else temperature_unit(learned.hasher.n_winners))
 
     def _filters(self, counts: ClassCounts) -> Filters:
         """Return the filters of a snapshot of the counts."""
         weights = class_weights(self.class_weight, counts.classes, counts.class_count)
-        return Filters(counts.table, counts.class_count, count_decay_of(self.decay, counts), weights)
+        return Filters(counts.table, counts.class_count, decay_of(self.decay, counts, of_count=True), weights)
 
 
-def resolved_readout(readout: str, wanted: Wanted, encoder: Encoder) -> str:
-    """Return the read-out: "auto" is "bayes" if the training rows were sparse and wide."""
+def resolved_readout(readout: str, encoding: Any, encoder: Encoder) -> str:
+    """Return the read-out: "auto" is "bayes" if the encoding is "auto" and the training rows were sparse and wide."""
     if readout != AUTO:
         return readout
-    is_text = isinstance(wanted, Auto) and not encoder.steps and encoder.n_features > MAX_WEIGHED
+    is_auto = isinstance(encoding, str) and encoding.strip().startswith(AUTO)
+    is_text = is_auto and not encoder.steps and encoder.n_features > MAX_WEIGHED
     return BAYES if is_text else FILTER
 
 

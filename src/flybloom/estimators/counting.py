@@ -17,8 +17,7 @@ from sklearn.base import ClassifierMixin, clone
 
 from flybloom._internal.deprecated import Renamed
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.sparse import issparse
-from flybloom._internal.typing import Array, CountTable, Features, WantedUnit
+from flybloom._internal.typing import Array, CountTable, Features, WantedUnit, issparse
 from flybloom._internal.validation import check_labels, check_rows, resolve_seed
 from flybloom.core.algebra import Forgotten, empty_from, handed_over, merged, subtracted, without
 from flybloom.core.counts.base import Counts

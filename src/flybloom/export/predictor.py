@@ -14,14 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from flybloom._internal.sparse import issparse
-from flybloom._internal.typing import Array, Winners
+from flybloom._internal.typing import Array, Winners, issparse
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.files.envelope import damaged, hasher_of, open_file
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.complement_bayes import Bayes, temperature_unit
-from flybloom.core.readout.decay import AUTO, count_decay_of
-from flybloom.core.readout.filters import Filters
+from flybloom.core.readout.filters import AUTO, Filters, decay_of
 from flybloom.core.readout.linear import FrozenOutputs, FrozenReadout
 from flybloom.core.readout.novelty_forms import NoveltyReadout
 from flybloom.exceptions import ModelFileError
@@ -300,5 +298,5 @@ def _counted(
     n_winners = hasher.n_winners
     if readout != "filter":  # files say "auto" only where it is "bayes"
         return Predictor(hasher, Bayes(counts).frozen(temperature * temperature_unit(n_winners)))
-    filters = Filters(counts.table, counts.class_count, count_decay_of(decay, counts))
+    filters = Filters(counts.table, counts.class_count, decay_of(decay, counts, of_count=True))
     return Predictor(hasher, filters.frozen(counts.classes, n_winners, temperature))

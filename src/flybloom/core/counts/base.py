@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -28,9 +29,6 @@ class Won(NamedTuple):
         return Won(self.winners[rows], labels, self.weights[rows])
 
 
-"""Digits of counts that nobody has asked for, as kernels take them; they leave them alone."""
-
-
 class Counter(ABC):
     """Takes the winners of some rows, block by block and from several threads, and tells what they change."""
 
@@ -44,6 +42,21 @@ class Counter(ABC):
     @abstractmethod
     def delta(self) -> Any:
         """Return what all rows change; `Counts.plus` and `Counts.minus` take it."""
+
+
+@dataclass
+class BatchCounter(Counter):
+    """Keeps the winners of few rows, in a batch that has room for them."""
+
+    batch: Any
+
+    def add(self, block: slice, winners: Winners) -> None:
+        """Keep the winners of a block."""
+        self.batch.winners[block] = winners
+
+    def delta(self) -> Any:
+        """Return all of them."""
+        return self.batch
 
 
 class Counts(ABC):

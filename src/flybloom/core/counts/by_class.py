@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
 from flybloom.core import _kernels
-from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
+from flybloom.core.counts.base import MAX_ROWS, BatchCounter, Counter, Counts
 from flybloom.core.counts.columns import (
     align_columns,
     check_table,
@@ -101,23 +102,8 @@ class ClassCounts(Counts):
         is_few: bool | None = None,
     ) -> Counter:
         """Begin to count rows of these classes; `announced` ones become known without any."""
-        classes, class_count, codes = self.place(labels, weights, sign=sign, announced=announced)
-        if is_few is None:
-            is_few = weights.size * self.n_winners < self.n_components * classes.size
-        if is_few:
-            return _BatchCounter(classes, class_count, codes, weights, self.n_winners)
-        table = np.zeros((self.n_components, classes.size), count_dtype(class_count))
-        return _TableCounter(type(self)(classes, class_count, table, self.n_winners, self.unit), codes, weights)
-
-    def place(
-        self, labels: Array, weights: Weights, *, sign: int, announced: Array | None
-    ) -> tuple[Array, Array, Codes]:
-        """Return all classes, the rows of each that are to be counted, and the class of each row among them.
-
-        A row of weight 0 is not there, so its class need not be known, and does not become so.
-        """
         classes, codes = self.classes, codes_if_known(labels, self.classes)
-        if codes is None:
+        if codes is None:  # a row of weight 0 is not there, so its class need not be known, and does not become so
             counted = labels if weights.all() else labels[weights > 0]
             if sign < 0:
                 _require_known(counted, classes)
@@ -131,7 +117,14 @@ class ClassCounts(Counts):
         np.add.at(class_count, codes, weights)
         if sign < 0:
             _require_rows(class_count, self)
-        return classes, class_count, codes
+        if is_few is None:
+            is_few = weights.size * self.n_winners < self.n_components * classes.size
+        if is_few:
+            winners = np.empty((codes.size, self.n_winners), np.uint32)
+            return BatchCounter(WinnerBatch(classes, class_count, codes, weights, winners))
+        table = np.zeros((self.n_components, classes.size), count_dtype(class_count))
+        counts = type(self)(classes, class_count, table, self.n_winners, self.unit)
+        return _TableCounter(counts, codes, weights, np.zeros(classes.size, np.int64))
 
     def plus(self, delta: Self | WinnerBatch, *, owned: bool = False) -> Self:
         """Return the counts with those of more rows."""
@@ -279,37 +272,24 @@ class ClassCounts(Counts):
             raise NeverLearnedError(msg)
 
 
-class _BatchCounter(Counter):
-    """Keeps the winners of few rows."""
-
-    def __init__(self, classes: Array, class_count: Array, codes: Codes, weights: Weights, n_winners: int) -> None:
-        self._batch = WinnerBatch(classes, class_count, codes, weights, np.empty((codes.size, n_winners), np.uint32))
-
-    def add(self, block: slice, winners: Winners) -> None:
-        """Keep the winners of a block."""
-        self._batch.winners[block] = winners
-
-    def delta(self) -> WinnerBatch:
-        """Return all of them."""
-        return self._batch
-
-
+@dataclass
 class _TableCounter(Counter):
     """Counts many rows into counts of their own, whose table is still empty."""
 
-    def __init__(self, counts: ClassCounts, codes: Codes, weights: Weights) -> None:
-        self._counts, self._codes, self._weights = counts, codes, weights
-        self._rows = np.zeros(counts.classes.size, np.int64)
-        self._lock = Lock()
+    counts: ClassCounts
+    codes: Codes
+    weights: Weights
+    rows: Array  # of each class, which are known anyway
+    lock: Any = field(default_factory=Lock)
 
     def add(self, block: slice, winners: Winners) -> None:
         """Count a block."""
-        with self._lock:  # counting is a small part of the work, so threads hardly wait, and one table is enough
-            _kernels.count.add_counts(winners, self._codes[block], self._weights[block], self._counts.table, self._rows)
+        with self.lock:  # counting is a small part of the work, so threads hardly wait, and one table is enough
+            _kernels.count.add_counts(winners, self.codes[block], self.weights[block], self.counts.table, self.rows)
 
     def delta(self) -> ClassCounts:
         """Return counts of these rows alone."""
-        return self._counts
+        return self.counts
 
 
 def _require_known(labels: Array, classes: Array) -> None:

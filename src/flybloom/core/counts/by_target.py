@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Weights, Winners
 from flybloom.core import _kernels
-from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
+from flybloom.core.counts.base import MAX_ROWS, BatchCounter, Counter, Counts
 from flybloom.core.counts.target_grid import TargetGrid
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit, unit_from_facts
 from flybloom.exceptions import NeverLearnedError
@@ -143,7 +144,7 @@ class TargetSums(Counts):
             is_few = weights.size * self.n_winners < self.n_components
         if is_few:
             winners = np.empty((weights.size, self.n_winners), np.uint32)
-            return _BatchCounter(TargetBatch(winners, targets * weights[:, None], totals))
+            return BatchCounter(TargetBatch(winners, targets * weights[:, None], totals))
         sums = type(self)(self.grid, totals, np.zeros_like(self.table), self.n_winners, self.unit)
         return _TableCounter(sums, targets, weights)
 
@@ -264,37 +265,24 @@ class TargetSums(Counts):
             self.grid.require_same(delta.grid, action)
 
 
-class _BatchCounter(Counter):
-    """Keeps the winners of few rows."""
-
-    def __init__(self, batch: TargetBatch) -> None:
-        self._batch = batch
-
-    def add(self, block: slice, winners: Winners) -> None:
-        """Keep the winners of a block."""
-        self._batch.winners[block] = winners
-
-    def delta(self) -> TargetBatch:
-        """Return all of them."""
-        return self._batch
-
-
+@dataclass
 class _TableCounter(Counter):
     """Counts many rows into sums of their own, whose table is still empty."""
 
-    def __init__(self, sums: TargetSums, targets: Array, weights: Weights) -> None:
-        self._sums, self._targets, self._weights = sums, targets, weights
-        self._lock = Lock()
+    sums: TargetSums
+    targets: Array
+    weights: Weights
+    lock: Any = field(default_factory=Lock)
 
     def add(self, block: slice, winners: Winners) -> None:
         """Count a block."""
-        weighted = self._targets[block] * self._weights[block, None]
-        with self._lock:
-            _kernels.count.add_targets(winners, weighted, self._sums.table)
+        weighted = self.targets[block] * self.weights[block, None]
+        with self.lock:
+            _kernels.count.add_targets(winners, weighted, self.sums.table)
 
     def delta(self) -> TargetSums:
         """Return sums of these rows alone."""
-        return self._sums
+        return self.sums
 
 
 def _require(is_contained: object) -> None:

@@ -16,36 +16,7 @@ from flybloom._internal.typing import Array, Weights
 from flybloom.exceptions import IncompatibleHashError
 
 MAX_WEIGHT = 2**29
-ONLY_ZEROS = "sample_weight must not be zero for every row. Got only zeros instead. Leave the rows out, or weigh them."
-
-
-def check_weights(sample_weight: Any, n_rows: int) -> Weights:
-    """Return the weights as integers, one for each row."""
-    if sample_weight is None:
-        return np.ones(n_rows, np.int64)
-    weights = _one_for_each(sample_weight, n_rows)
-    if not are_whole_weights(weights):
-        msg = (
-            "sample_weight must hold whole numbers from 0 to 2**29, because a row of weight w counts as w copies. "
-            f"Got {_first_bad_weight(weights)!r} instead. Round or rescale the weights, or set weight_unit before the "
-            "first rows are learned: then fractions count."
-        )
-        raise ValueError(msg)
-    if not weights.any():
-        raise ValueError(ONLY_ZEROS)
-    return np.asarray(weights, np.int64)
-
-
-def check_weight_numbers(sample_weight: Any, n_rows: int) -> Array:
-    """Return weights that may be fractions, one for each row."""
-    weights = _one_for_each(sample_weight, n_rows)
-    if not (weights.dtype.kind in "buif" and np.isfinite(weights).all() and (weights >= 0).all()):
-        bad = next((w for w in weights.tolist() if not (isinstance(w, int | float) and 0 <= w < np.inf)), None)
-        msg = f"sample_weight must hold finite numbers that are not negative. Got {bad!r} instead. Mend the weights."
-        raise ValueError(msg)
-    if not weights.any():
-        raise ValueError(ONLY_ZEROS)
-    return weights
+ONLY_ZEROS = "sample_weight must not be zero for every row. Got only zeros instead. Leave rows out, or weigh them."
 
 
 def are_whole_weights(weights: Array) -> bool:
@@ -99,9 +70,24 @@ class WeightUnit:
 
     def counted(self, sample_weight: Any, n_rows: int) -> Weights:
         """Return weights as they are counted: the nearest integers, to even where two are as near."""
+        if self.per_row == 1 and sample_weight is None:
+            return np.ones(n_rows, np.int64)
+        given = _one_for_each(1.0 if sample_weight is None else sample_weight, n_rows)
+        if self.per_row == 1 and not are_whole_weights(given):
+            msg = (
+                "sample_weight must hold whole numbers from 0 to 2**29: a row of weight w counts as w copies. "
+                f"Got {_first_bad_weight(given)!r} instead. Round or rescale the weights, or set weight_unit before "
+                "the first rows are learned: then fractions count."
+            )
+            raise ValueError(msg)
+        if not (given.dtype.kind in "buif" and np.isfinite(given).all() and (given >= 0).all()):
+            bad = next((w for w in given.tolist() if not (isinstance(w, int | float) and 0 <= w < np.inf)), None)
+            msg = f"sample_weight must hold finite numbers that are not negative. Got {bad!r} instead. Mend them."
+            raise ValueError(msg)
+        if not given.any():
+            raise ValueError(ONLY_ZEROS)
         if self.per_row == 1:
-            return check_weights(sample_weight, n_rows)
-        given = check_weight_numbers(1.0 if sample_weight is None else sample_weight, n_rows)
+            return np.asarray(given, np.int64)
         with np.errstate(over="ignore"):
             scaled = np.rint(given.astype(np.float64) / self.weight * self.per_row)
         if scaled.max(initial=0.0) > MAX_WEIGHT or not scaled.any():

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flybloom._internal.sparse import issparse
+from flybloom._internal.typing import issparse
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import BINS, CLIP, PASSTHROUGH, RELEVANCE, ROTATION, WIDE, Encoding, with_table
 from flybloom.core.encoding.fill import MAX_FILLED

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from flybloom._internal.sparse import issparse
-from flybloom._internal.typing import Array, Features
+from flybloom._internal.typing import Array, Features, issparse
 from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.columns import BiasColumns, Select
 from flybloom.core.encoding.fill import Fill

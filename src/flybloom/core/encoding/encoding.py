@@ -261,13 +261,15 @@ class Encoding(OldAttributes):
         Encoder
             The encoder.
         """
-        encoder, sample = with_table(features, sample, self.max_categories)
+        encoder = features
+        if features.kinds is not None or features.steps:
+            encoder, sample = with_table(features, sample, self.max_categories)
         if self.grid_shape is not None:
             require_grid(self.grid_shape, features)
             encoder = replace(encoder, grid_shape=self.grid_shape)
-        n = encoder.n_outputs
-        is_right = self.fill == "none" or n <= MAX_FILLED
-        _require(is_right, "fill", f"none for more than {MAX_FILLED} columns", f"{self.fill} for {n}")
+        if self.fill != "none":
+            n = encoder.n_outputs
+            _require(n <= MAX_FILLED, "fill", f"none for more than {MAX_FILLED} columns", f"{self.fill} for {n}")
         if self.needs_labels and (sample is None or sample.labels is None):
             msg = "The relevance of columns is measured by labels. Expected y. Got None instead."
             raise ValueError(msg)

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from flybloom._internal.sparse import issparse
-from flybloom._internal.typing import Array, Features
+from flybloom._internal.typing import Array, Features, issparse
 from flybloom.core.encoding.step import moments_of
 from flybloom.core.sketch import Sample
 

@@ -8,8 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from flybloom._internal.elementary import LOG_2
-from flybloom._internal.sparse import issparse
-from flybloom._internal.typing import Array, Features
+from flybloom._internal.typing import Array, Features, issparse
 from flybloom.core.encoding.step import Step, stored_array
 from flybloom.core.sketch import Sample
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from flybloom._internal.parallel import for_each_block
-from flybloom._internal.sparse import issparse
-from flybloom._internal.typing import Array, Features, Winners
+from flybloom._internal.typing import Array, Features, Winners, issparse
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.projection import Projection, ranked
 from flybloom.exceptions import IncompatibleHashError
@@ -64,7 +63,7 @@ class Hasher:
             use(slice(0, X.shape[0]), self._winners_of_few(X))
             return
         encoder, projection, n_winners = self.encoder, self.projection, self.n_winners
-        projection.draw(sparse=issparse(X))
+        _ = projection.inverted if issparse(X) else projection.packed_connections  # once, not in several threads
 
         def work(block: slice) -> None:
             use(block, projection.winners(encoder.encode(X[block]), n_winners))
@@ -84,7 +83,7 @@ class Hasher:
     def ranked_winners(self, X: Features, n_jobs: int | None = None) -> Winners:
         """Return the winners of all rows by descending sum."""
         winners: Winners = np.empty((X.shape[0], self.n_winners), np.uint32)
-        self.projection.draw(sparse=issparse(X))
+        _ = self.projection.inverted if issparse(X) else self.projection.packed_connections  # once
 
         def work(block: slice) -> None:
             rows = self.encoder.encode(X[block])
@@ -98,7 +97,6 @@ class Hasher:
         rows = X.dtype, X.shape, X.tobytes()
         known, winners = self.__dict__.get("_latest", (None, None))
         if known != rows:
-            self.projection.draw(sparse=False)
             winners = self.projection.winners(self.encoder.encode(X), self.n_winners)
             self.__dict__["_latest"] = rows, winners  # at once, whoever else does so
         return np.asarray(winners.copy())

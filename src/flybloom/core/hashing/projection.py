@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from flybloom._internal.sparse import issparse
-from flybloom._internal.typing import Array, Features, Winners
+from flybloom._internal.typing import Array, Features, Winners, issparse
 from flybloom.core import _kernels
 from flybloom.core._kernels import _plain
 from flybloom.core._kernels._choice import loops, stays_plain
@@ -135,10 +134,6 @@ class Projection:
         _kernels.connections.invert_connections(self.packed_connections, self.n_components, self.n_features, *inverted)
         return inverted
 
-    def draw(self, *, sparse: bool) -> None:
-        """Draw the connections now, once, rather than in several threads at once."""
-        _ = self.inverted if sparse else self.packed_connections
-
     def connections(self) -> tuple[Array, Array]:
         """Return features and signs, each of shape (n_components, n_connections)."""
         rows = self.packed_connections.transpose(0, 2, 1).reshape(-1, self.n_connections)[: self.n_components]
@@ -193,7 +188,12 @@ class Projection:
         is_float, m, rho = rows.dtype.kind == "f", self.n_components, out.shape[1]
         n_summed = self.n_components * self.n_connections
         is_wide = self.n_features > max(MOST_FEATURES, n_summed)
-        if is_wide or self._stays_plain(len(rows)) or self.n_connections >= MOST_CONNECTIONS:
+        allowed = ("one_row",) if len(rows) <= FEW_ROWS else ("winners", "winners", "one_row")
+        if (
+            is_wide
+            or stays_plain(allowed[0], len(rows) * n_summed, *allowed[1:])
+            or self.n_connections >= MOST_CONNECTIONS
+        ):
             wide = rows if is_float else rows.astype(np.int64)
             _plain.winners.plain_winners(wide, self.packed_connections, m, self.signed, out)
             return
@@ -208,13 +208,6 @@ class Projection:
         if not self.signed:  # of all features, none is summed twice
             rank *= math.sqrt((self.n_features - self.n_connections + 1) / self.n_features)
         _kernels.winners.dense_winners(rows, self.packed_connections, m, rho, self.signed, is_float, rank, out)
-
-    def _stays_plain(self, n_rows: int) -> bool:
-        """Return whether numpy is to hash so many rows."""
-        n_values = n_rows * self.n_components * self.n_connections
-        if n_rows <= FEW_ROWS:
-            return stays_plain("one_row", n_values)
-        return stays_plain("winners", n_values, "winners", "one_row")
 
     def _write_winners_of_few(self, rows: Array, out: Winners) -> None:
         """Hash rows in sequence."""

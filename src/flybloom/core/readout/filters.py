@@ -7,6 +7,8 @@ winners: the score is minus the sum of the weights, and what has never won adds 
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -18,6 +20,7 @@ from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, CountTable, Winners
 from flybloom.core import _kernels
 from flybloom.core._kernels._choice import loops
+from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.readout.linear import (
     FrozenReadout,
     LinearReadout,
@@ -39,6 +42,21 @@ MANY_CLASSES = 32  # lists are faster from here on: docs/benchmarks/growth.md
 MAX_LISTED = 1 / 8  # share of counts that are not zero: bounds the memory of the lists
 WORTH_LISTING = 2  # how often each component must be looked up, on average, to pay for making its list
 SAMPLED = 64  # every how many components one is looked at to estimate that share
+AUTO = "auto"
+MOST_DECAY = (
+    0.6  # where counts are small; this and the next two were chosen by measurement, see docs/benchmarks/defaults.md
+)
+START = 32  # steps up where counts have a mean of 1: 2 ** 4 = 16
+POWER = 11  # eighths: the power of the mean
+LEAST_STEP = 37  # up to which the decay is the most there is
+STEPS_OF_HALVING = 8  # between a decay and half of it
+ROOTS = tuple(float.fromhex(text) for text in (
+    "0x1.0000000000000p+0", "0x1.d5818dcfba487p-1", "0x1.ae89f995ad3adp-1", "0x1.8ace5422aa0dbp-1",
+    "0x1.6a09e667f3bcdp-1", "0x1.4bfdad5362a27p-1", "0x1.306fe0a31b715p-1", "0x1.172b83c7d517bp-1",
+))  # 2 ** (-k / 8), as everybody rounds them  # fmt: skip
+MOST_COMPONENTS, MOST_CLASSES = 2048, 32  # that are looked at
+LEAST_ROWS = 1000  # of which it can be told
+FULL, ALIKE_IF_FULL, SAME = 0.95, 0.75, 0.99  # measured: docs/benchmarks/defaults.md
 
 
 class WeightTable(NamedTuple):
@@ -214,7 +232,8 @@ class Filters:
 
     def frozen(self, classes: Array, n_winners: int, temperature: float) -> FrozenReadout:
         """Return the read-out as files hold it."""
-        return FrozenReadout(classes, self.in_units(), self._intercept(n_winners), UNIT, temperature, n_winners)
+        intercept = np.full(classes.size, -n_winners / UNIT)
+        return FrozenReadout(classes, self.in_units(), intercept, UNIT, temperature, n_winners)
 
     def read_out(self, n_winners: int, seed: int, n_lookups: int = 0, n_jobs: int | None = None) -> LinearReadout:
         """Return what makes scores of winners: minus the sum of their weights.
@@ -231,7 +250,7 @@ class Filters:
             Number of threads that may make lists.
         """
         n_components, n_classes = self._counts.shape
-        intercept = self._intercept(n_winners)
+        intercept = np.full(n_classes, -n_winners / UNIT)  # what scores start at
         if n_classes >= MANY_CLASSES and n_lookups >= WORTH_LISTING * n_components:
             lists = self._listed(n_jobs)
             if lists is not None:
@@ -239,10 +258,6 @@ class Filters:
         if n_lookups < n_components:
             return LinearReadout(LookedUpWeights(self._counts, self._table), intercept, UNIT, seed)
         return LinearReadout(TableWeights(self.in_units(padded_zeros(*self._counts.shape))), intercept, UNIT, seed)
-
-    def _intercept(self, n_winners: int) -> Array:
-        """Return what scores start at: minus the number of winners."""
-        return np.full(self._counts.shape[1], -n_winners / UNIT)
 
     def _listed(self, n_jobs: int | None) -> ListedWeights | None:
         """Return lists of what is not zero, or None where that is too much."""
@@ -277,3 +292,96 @@ def _familiar(table: WeightTable) -> WeightTable:
 def _common_table(decay: float, size: int, n_classes: int) -> WeightTable:
     """Return the same for classes that count alike, of sizes that calls share; who scores single rows waits for it."""
     return _familiar(table_by_class(decay, np.full(n_classes, size - 1), None))
+
+
+def mean_count(class_count: Array, n_components: int, n_winners: int) -> float:
+    """Return how often a component won in a class that has rows, in the mean over these.
+
+    Rounded as the kernel does it that tells when a decay changes.
+    """
+    n_classes = max(int(np.count_nonzero(class_count)), 1)
+    return float(sum(class_count.tolist())) * n_winners / (float(n_components) * n_classes)
+
+
+def decay_of(decay: float | str, counts: ClassCounts, *, of_count: bool = False) -> float:
+    """Return the decay of a row that these counts are read with: a number as it is, or what "auto" comes to.
+
+    That of one count is the same, or where counts are fractions of rows, its share in it.
+    """
+    per_row = counts.unit.per_row
+    if decay == AUTO:
+        decay = auto_decay(mean_count(counts.class_count, counts.n_components, counts.n_winners) / per_row)
+    return counts.unit.per_count(float(decay)) if of_count and per_row > 1 else float(decay)
+
+
+def auto_decay(mean: float) -> float:
+    """Return the decay for counts of a mean: 16 over its power of 11/8, at most 0.6.
+
+    Parameters
+    ----------
+    mean : float
+        Of all counts, zeros included.
+
+    Returns
+    -------
+    float
+        The decay, which goes in steps of an eighth of a factor 2.
+
+    Examples
+    --------
+    >>> from flybloom.core.readout.filters import auto_decay
+    >>> auto_decay(0.5)
+    0.6
+    >>> auto_decay(256.0)
+    0.0078125
+    """
+    halved, step = divmod(decay_step(mean) - START, STEPS_OF_HALVING)
+    return min(MOST_DECAY, math.ldexp(ROOTS[step], -halved))
+
+
+def decay_step(mean: float) -> int:
+    """Return the step that the decay of such counts is at; whole, so that a kernel can tell when it changes."""
+    fraction, exponent = math.frexp(mean)
+    n_above = len(ROOTS) - bisect_right(ROOTS[::-1], fraction)
+    return max((STEPS_OF_HALVING * exponent - n_above) * POWER // STEPS_OF_HALVING, LEAST_STEP)
+
+
+class Fullness(NamedTuple):
+    """How full filters are, and how much they look alike."""
+
+    full: float  # share of components and classes in which the component has won in the class
+    alike: float  # cosine between what two classes know, the median over pairs
+    same: float  # the same between their counts, without what is chance
+    is_full: bool  # whether nearly every component has won in every class, so that their filters look alike
+    is_alike: bool  # whether rows of all classes have the same winners, equally often
+
+
+def fullness(counts: ClassCounts, decay: float) -> Fullness | None:
+    """Return how full filters are, of counts that are read with a decay of one count; None where too little is known.
+
+    Parameters
+    ----------
+    counts : ClassCounts
+        The counts.
+    decay : float
+        What a count is read with.
+    """
+    known = np.flatnonzero(counts.class_count > 0)
+    if known.size < 2 or counts.unit.rows(counts.n_rows) < LEAST_ROWS:  # noqa: PLR2004
+        return None
+    known = known[:: -(-known.size // MOST_CLASSES)]
+    some = counts.table[:: -(-counts.n_components // MOST_COMPONENTS), known]
+    counted = some.astype(np.float64)
+    familiar = 1.0 - (1.0 - decay) ** counted
+    # Where classes are the same, counts n are draws around a common mean: n (n - 1) is free of their noise.
+    squares = (counted * (counted - counts.unit.per_row)).sum(axis=0)
+    full, alike = float((some > 0).mean()), _median_cosine(familiar, (familiar**2).sum(axis=0))
+    same = _median_cosine(counted, np.maximum(squares, 0.0))
+    return Fullness(full, alike, same, full >= FULL and alike >= ALIKE_IF_FULL, same >= SAME)
+
+
+def _median_cosine(columns: Array, squares: Array) -> float:
+    """Return the median cosine between two columns of these squared lengths; 0 to one without length."""
+    lengths = np.sqrt(np.outer(squares, squares))
+    cosines = np.divide(columns.T @ columns, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return float(np.median(cosines[np.triu_indices(len(squares), 1)]))

@@ -10,8 +10,7 @@ from flybloom._internal.typing import Array, Codes, CountTable, Novelty, Winners
 from flybloom.core import _kernels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.readout.class_weight import ClassWeight, left_out_weights
-from flybloom.core.readout.decay import auto_decay, mean_count
-from flybloom.core.readout.filters import WeightTable, coarse, step_bits, table_by_class
+from flybloom.core.readout.filters import WeightTable, auto_decay, coarse, mean_count, step_bits, table_by_class
 
 
 class LeaveOneOut:

@@ -17,8 +17,16 @@ from flybloom.core.counts.base import Won
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import codes_if_known, codes_of, count_dtype, require_countable, unite
 from flybloom.core.counts.kept_winners import SMALL
-from flybloom.core.readout.decay import AUTO, LEAST_STEP, ROOTS, auto_decay, decay_step, mean_count
-from flybloom.core.readout.filters import common_table, step_bits
+from flybloom.core.readout.filters import (
+    AUTO,
+    LEAST_STEP,
+    ROOTS,
+    auto_decay,
+    common_table,
+    decay_step,
+    mean_count,
+    step_bits,
+)
 
 _ROOTS = np.array(ROOTS)
 

@@ -436,7 +436,7 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         int
             Bytes.
         """
-        encodings = [self._wanted(encoding) for encoding in self._encodings(is_sparse=sparse)]
+        encodings = self._encodings(is_sparse=sparse)
         self._check_values()
         grid, features = self._grid, Encoder(n_features)
         settings = candidates(grid, n_features)
@@ -536,8 +536,8 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
                     "out relevance, or fit the encoding to other rows beforehand: Encoding(...).fit(X, y)."
                 )
                 raise ValueError(msg)
-            encoder, readout = encoders[0], resolved_readout(self.readout, wanted, encoders[0])
-            is_text = resolved_readout(AUTO, wanted, encoder) == BAYES
+            encoder, readout = encoders[0], resolved_readout(self.readout, encoding, encoders[0])
+            is_text = resolved_readout(AUTO, encoding, encoder) == BAYES
             grid = candidates(self._grid, encoder.n_features, encoder.n_outputs, readout, is_text=is_text)
             for sign in signs:
                 values = {"encoding": encoding, "signed": sign}
