@@ -238,4 +238,4 @@ def test_frames_that_arrow_cannot_hold_are_refused():
     with pytest.raises(SourceError, match=r"pandas DataFrame: The column 'a' .* also text such as 'x'"):
         gathered(read_blocks(frame, "y"))
     with pytest.raises(SourceError, match=r"pandas DataFrame: The column 'a' .* no text, number or date"):
-        gathered(read_blocks(frame.assign(a=[[1], [2]]), "y"))
+        gathered(read_blocks(frame.assign(a=[[1], [2]], b=[1, 2]), "y"))

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
 
 from flybloom import FlyBloomClassifier, FlyBloomNovelty, read_blocks, train
-from flybloom.blocks import array_files, arrays, arrow_files, csv_files, frames
+from flybloom.blocks import array_files, arrays, arrow_sources, csv_files, frames
 from flybloom.distributed import fit_source
 from flybloom.exceptions import SourceError
 from test_blocks import gathered
@@ -25,7 +25,7 @@ MODEL = FlyBloomClassifier(200, n_winners=8, encoding="none", random_state=0)
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     """Files are cut into pieces of a few rows; threads, which see that."""
-    for module in (array_files, arrow_files):
+    for module in (array_files, arrow_sources):
         monkeypatch.setattr(module, "PIECE_BYTES", 1000)
     for module in (arrays, frames):
         monkeypatch.setattr(module, "PIECE_ROWS", 70)

@@ -17,8 +17,7 @@ from flybloom._internal.memory import available_memory
 from flybloom._internal.typing import Array
 from flybloom.blocks.arrays import refuse_columns
 from flybloom.blocks.labels import TEXT, as_array, exact_labels, kind_of
-from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import PIECE_BYTES, FilePart, Part, Place, RawBlock
+from flybloom.blocks.parts import PIECE_BYTES, FilePart, Part, Place, RawBlock, ReadOptions
 from flybloom.blocks.schema import PartFacts, Schema
 from flybloom.exceptions import SourceError
 

@@ -12,8 +12,7 @@ from scipy import sparse
 
 from flybloom._internal.typing import Array, Features
 from flybloom.blocks.labels import AS_GIVEN, TEXT, as_array, exact_labels, kind_of
-from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import Part, Place, RawBlock
+from flybloom.blocks.parts import Part, Place, RawBlock, ReadOptions
 from flybloom.blocks.schema import PartFacts, Schema
 from flybloom.exceptions import SourceError
 

@@ -10,8 +10,7 @@ import numpy as np
 from flybloom._internal.cells import FALSE, MISSING, TRUE
 from flybloom._internal.typing import Array
 from flybloom.blocks.labels import TEXT, UNKNOWN, exact_labels
-from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import Place, plain_column, shortened
+from flybloom.blocks.parts import Place, ReadOptions, plain_column, shortened
 from flybloom.exceptions import SourceError
 
 # One spelling for each number, so that no two strings become one label; or, on request, all spellings. Of up to 15

@@ -18,11 +18,10 @@ from flybloom.blocks.arrow_labels import kind_of_text
 from flybloom.blocks.byte_stream import PACKED, ByteStream, Recoded, file_errors, open_file
 from flybloom.blocks.csv_format import LOOK_BYTES, UTF8, CsvFormat, last_record_end, numbers_of_text, open_csv
 from flybloom.blocks.labels import TEXT
-from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import PIECE_BYTES, FilePart, Part, shortened
+from flybloom.blocks.parts import PIECE_BYTES, FilePart, Part, ReadOptions, shortened
 from flybloom.blocks.schema import PartFacts
 from flybloom.blocks.tables import TablePart, feature_columns, kinds_of
-from flybloom.exceptions import SourceError, require_extra
+from flybloom.exceptions import SourceError
 
 CAN_BE_CUT = ("utf-8", "ascii", "cp1252", "iso8859-1", "iso8859-15")  # a byte of a quote or a line break is one
 MAX_RECORD_BYTES = 2**28
@@ -46,7 +45,6 @@ class CsvPart(TablePart):
 
     def inspect(self, options: ReadOptions) -> PartFacts:
         """Return the columns, and the kind of the first labels."""
-        require_extra("pyarrow", "files")
         with self.open(options) as (stream, format_):
             names, remarks = feature_columns(list(format_.columns), options, self.name)
             given = {name for name, _ in options.kinds}
@@ -83,7 +81,7 @@ class CsvPart(TablePart):
             read = csv.ReadOptions(use_threads=False, block_size=block_bytes, column_names=list(format_.columns))
             last: Any = None
             try:
-                with csv.open_csv(stream, read, _parse_options(format_), convert) as reader:
+                with csv.open_csv(stream, read, format_.parse_options(), convert) as reader:
                     for batch in reader:
                         last = batch.slice(batch.num_rows - 1) if batch.num_rows else last
                         yield numbers_of_text(batch, numbers, format_) if options.marks else batch
@@ -217,13 +215,6 @@ def _refuse_open_quote(last: Any, end: bytes, format_: CsvFormat, name: str) -> 
         raise SourceError(msg)
 
 
-def _parse_options(format_: CsvFormat) -> Any:
-    """Return how pyarrow finds records and values."""
-    from pyarrow import csv  # noqa: PLC0415 - an extra
-
-    return csv.ParseOptions(delimiter=format_.delimiter, newlines_in_values=True)
-
-
 def _first_rows(stream: ByteStream, format_: CsvFormat, columns: list[str], name: str) -> dict[str, Any]:
     """Return columns as they are written at the beginning of a file, which tell what all of it must be."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
@@ -243,7 +234,7 @@ def _first_rows(stream: ByteStream, format_: CsvFormat, columns: list[str], name
     convert = csv.ConvertOptions(column_types=dict.fromkeys(columns, pa.string()), include_columns=columns)
     read = csv.ReadOptions(use_threads=False, block_size=len(rows) + 1, column_names=list(format_.columns))
     try:
-        table = csv.read_csv(pa.BufferReader(rows), read, _parse_options(format_), convert)
+        table = csv.read_csv(pa.BufferReader(rows), read, format_.parse_options(), convert)
     except pa.ArrowInvalid as error:
         raise SourceError(_explained(str(error), name, format_, len(rows))) from error
     return dict(zip(table.column_names, table.columns, strict=True))

@@ -15,7 +15,7 @@ from typing import Any
 from flybloom._internal.cells import FALSE, MISSING, TRUE
 from flybloom.blocks.arrow_labels import NUMBER
 from flybloom.blocks.byte_stream import ByteStream, Recoded
-from flybloom.blocks.options import ReadOptions
+from flybloom.blocks.parts import ReadOptions
 from flybloom.exceptions import SourceError
 
 UTF8 = "utf-8"
@@ -45,6 +45,12 @@ class CsvFormat:
     begin: int  # where the rows begin in the file itself, if it is not packed
     booleans: tuple[str, ...]  # columns of True and False
     remarks: tuple[str, ...]
+
+    def parse_options(self) -> Any:
+        """Return how pyarrow finds records and values."""
+        from pyarrow import csv as arrow_csv  # noqa: PLC0415 - an extra
+
+        return arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
 
 
 def open_csv(file: Any, name: str, options: ReadOptions, usual_delimiter: str) -> tuple[ByteStream, CsvFormat]:
@@ -98,13 +104,17 @@ def guess_encoding(begin: bytes, name: str, *, is_whole: bool) -> str:
         except UnicodeDecodeError:
             n_right = n_wrong  # that is not it either
         if n_right >= n_wrong:
-            msg = (
-                f"{name} is not in UTF-8: {error.reason} (byte {begin[error.start]:#x} at {error.start}). "
-                "Name its encoding (file_encoding), or repair it."
-            )
-            raise SourceError(msg) from error
+            raise _not_utf8(name, begin, error) from error
         return GUESS
     return UTF8
+
+
+def _not_utf8(name: str, text: bytes, error: UnicodeDecodeError) -> SourceError:
+    """Return the error for text in another encoding."""
+    return SourceError(
+        f"{name} is not in UTF-8: {error.reason} (byte {text[error.start]:#x} at {error.start}). "
+        "Name its encoding (file_encoding), or repair it."
+    )
 
 
 def mark_length(begin: bytes, encoding: str) -> int:
@@ -121,11 +131,7 @@ def _beginning(stream: ByteStream, name: str) -> tuple[str, bool]:
         try:
             text = codecs.getincrementaldecoder(UTF8)().decode(piece, final=is_whole)
         except UnicodeDecodeError as error:
-            msg = (
-                f"{name} is not in UTF-8: {error.reason} (byte {piece[error.start]:#x} at {error.start}). "
-                "Name its encoding (file_encoding), or repair it."
-            )
-            raise SourceError(msg) from error
+            raise _not_utf8(name, piece, error) from error
         if is_whole or len(list(islice(_records(text, ","), 2))) > 1:
             break
         if size >= MAX_HEADER_BYTES:

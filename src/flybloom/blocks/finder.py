@@ -13,14 +13,14 @@ from scipy import sparse
 
 from flybloom.blocks.array_files import NpyFile, NpzFile
 from flybloom.blocks.arrays import ArraySource, IteratorSource
-from flybloom.blocks.arrow_files import ArrowFile, ParquetFile
-from flybloom.blocks.arrow_streams import stream_part
+from flybloom.blocks.arrow_sources import ArrowFile, ParquetFile, stream_part
 from flybloom.blocks.byte_stream import PACKED
 from flybloom.blocks.csv_files import CsvFile, StandardInput
 from flybloom.blocks.frames import frame_part
 from flybloom.blocks.parts import FilePart, Part
 from flybloom.blocks.svmlight import SvmlightFile
-from flybloom.exceptions import SourceError
+from flybloom.blocks.tables import TablePart
+from flybloom.exceptions import SourceError, require_extra
 
 FILES: dict[str, type[FilePart]] = {
     ".parquet": ParquetFile,
@@ -40,6 +40,14 @@ FILES: dict[str, type[FilePart]] = {
 
 def parts_of(source: Any) -> list[Part]:
     """Find out what a source is."""
+    parts = _parts_of(source)
+    if any(isinstance(part, TablePart) for part in parts):
+        require_extra("pyarrow", "files")
+    return parts
+
+
+def _parts_of(source: Any) -> list[Part]:
+    """Return the readers of a source."""
     if isinstance(source, str) and source == "-":
         return [StandardInput()]
     if isinstance(source, str | os.PathLike):

@@ -11,8 +11,7 @@ import numpy as np
 from flybloom._internal.cells import NUMBER
 from flybloom._internal.frame_cells import FrameColumn, is_vectors, table_columns, vectors
 from flybloom.blocks.arrays import PIECE_ROWS, label_kind, labels_as
-from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import Part, Place, RawBlock
+from flybloom.blocks.parts import Part, Place, RawBlock, ReadOptions
 from flybloom.blocks.schema import PartFacts, Schema
 from flybloom.blocks.tables import TablePart, feature_columns
 from flybloom.exceptions import SourceError
@@ -99,8 +98,6 @@ class PandasFrame(FramePart):
 
     def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
         """Yield slices, so that no more than a block is converted at a time."""
-        names = schema.names or ()
-        kinds = schema.kinds or (NUMBER,) * len(names)
         vector = None
         if schema.names is None:
             (vector,), _ = feature_columns([str(name) for name in self.frame.columns], options, self.name)
@@ -108,9 +105,9 @@ class PandasFrame(FramePart):
             columns = columns_by_name(self.rows(begin, options.block_rows))
             n_rows = min(options.block_rows, len(self.frame) - begin)
             place = Place(self.name, self.first_row + begin, n_rows)
-            X = np.empty((len(names), n_rows), schema.dtype)
+            X = np.empty((len(schema.columns), n_rows), schema.dtype)
             with self.errors(place):
-                for column, name, kind in zip(X, names, kinds, strict=True):
+                for column, (name, kind) in zip(X, schema.columns.items(), strict=True):
                     column[:] = columns[name].numbers(kind, schema.dtype)
                 rows = np.ascontiguousarray(X.T) if vector is None else vectors(columns[vector].values)
             y = None if options.target is None else labels_as(columns[options.target].array(), options, schema, place)

@@ -39,6 +39,12 @@ class Schema:
     first_index: int | None = None  # of svmlight files: 0 or 1
     kinds: tuple[str, ...] | None = None  # what the features are, unless all are numbers
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """The kinds of the features by their names."""
+        names = self.names or ()
+        return dict(zip(names, self.kinds or (NUMBER,) * len(names), strict=True))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the same as plain values, for JSON."""
         values = {
@@ -114,13 +120,6 @@ def united_schema(
         first_index,
         found_kinds if is_table else None,
     )
-
-
-def _require_index(name: str, lowest: int, first_index: int | None) -> None:
-    """Raise an error for an index before that of the first feature."""
-    if first_index is not None and lowest < first_index:
-        msg = f"{name} has an index {lowest}. Expected {first_index} or above, as the first feature has. Repair it."
-        raise SourceError(msg)
 
 
 def _require_kind(name: str, column: str, kind: str, first_name: str, first: str) -> None:

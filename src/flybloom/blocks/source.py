@@ -14,8 +14,7 @@ from flybloom._internal.typing import Array, Features
 from flybloom._internal.validation import NamedRows
 from flybloom.blocks.arrays import checked_csr
 from flybloom.blocks.finder import parts_of
-from flybloom.blocks.options import BLOCK_ROWS, ReadOptions, names_of
-from flybloom.blocks.parts import Part, Place, RawBlock
+from flybloom.blocks.parts import BLOCK_ROWS, Part, Place, RawBlock, ReadOptions, names_of
 from flybloom.blocks.schema import Schema, united_schema
 from flybloom.exceptions import SourceError
 

@@ -13,8 +13,7 @@ from flybloom._internal.typing import Array
 from flybloom.blocks.arrays import refuse_columns
 from flybloom.blocks.byte_stream import file_errors, open_file
 from flybloom.blocks.labels import TEXT, exact_labels
-from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import FilePart, Place, RawBlock
+from flybloom.blocks.parts import FilePart, Place, RawBlock, ReadOptions
 from flybloom.blocks.schema import PartFacts, Schema
 from flybloom.exceptions import SourceError
 

@@ -15,10 +15,9 @@ from flybloom._internal.cells import CATEGORY, DATE, NUMBER, cells, is_missing, 
 from flybloom._internal.frame_cells import is_list, vectors
 from flybloom._internal.typing import Array
 from flybloom.blocks.arrow_labels import kind_of_type, labels_of
-from flybloom.blocks.options import ReadOptions
-from flybloom.blocks.parts import Part, Place, RawBlock, plain_column, shortened
+from flybloom.blocks.parts import Part, Place, RawBlock, ReadOptions, plain_column, shortened
 from flybloom.blocks.schema import PLURALS, PartFacts, Schema
-from flybloom.exceptions import SourceError, require_extra
+from flybloom.exceptions import SourceError
 
 # as pandas writes the index of a frame: to CSV, to CSV that was read before, to Parquet
 INDEX_COLUMNS = ("", "Unnamed: 0", "__index_level_0__")
@@ -42,7 +41,6 @@ class TablePart(Part):
 
     def inspect(self, options: ReadOptions) -> PartFacts:
         """Return the common type of the columns, from their declarations."""
-        require_extra("pyarrow", "files")
         with arrow_errors(self.name):
             fields = self.arrow_schema()
             columns = list(fields.names)
@@ -63,15 +61,14 @@ class TablePart(Part):
 
     def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
         """Yield blocks in the order of the rows."""
-        require_extra("pyarrow", "files")
-        at, names, columns = self.first_row, schema.names or (), columns_to_read(options, schema)
+        at, others = self.first_row, (options.target, options.id_column)
+        columns = [*schema.columns, *(name for name in others if name is not None)]
         vector = None
         if schema.names is None:
             with arrow_errors(self.name):
                 (vector,), _ = feature_columns(list(self.arrow_schema().names), options, self.name)
             columns.append(vector)
-        kinds = schema.kinds or (NUMBER,) * len(names)
-        options = replace(options, kinds=tuple(zip(names, kinds, strict=True)))
+        options = replace(options, kinds=tuple(schema.columns.items()))
         with arrow_errors(self.name):
             for batch in self.batches(columns, options):
                 for begin in range(0, batch.num_rows, options.block_rows):
@@ -101,14 +98,9 @@ def arrow_errors(name: str) -> Iterator[None]:
     except (SourceError, pa.ArrowMemoryError, pa.ArrowCancelled):
         raise
     except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
-        msg = f"{name} cannot be read ({_sentence(error)}). Check that it is whole and of the kind that its name says."
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(". ")
+        msg = f"{name} cannot be read ({reason}). Check that it is whole and of the kind that its name says."
         raise SourceError(msg) from error
-
-
-def _sentence(error: BaseException) -> str:
-    """Return the first line of an error, without the full stop."""
-    text = str(error) or type(error).__name__
-    return text.splitlines()[0].rstrip(". ")
 
 
 def feature_columns(columns: list[str], options: ReadOptions, where: str) -> tuple[list[str], list[str]]:
@@ -139,12 +131,6 @@ def feature_columns(columns: list[str], options: ReadOptions, where: str) -> tup
         f"the column {column!r} looks like the index of a frame and is left out; name it as a feature to read it"
         for column in left_out
     ]
-
-
-def columns_to_read(options: ReadOptions, schema: Schema) -> list[str]:
-    """Return all columns that blocks are made of: features, target and identifier."""
-    others = (options.target, options.id_column)
-    return [*(schema.names or ()), *(name for name in others if name is not None)]
 
 
 class Declared(NamedTuple):
@@ -190,12 +176,10 @@ def feature_cells(table: Any, schema: Schema, place: Place, marks: Array | None 
 
     Values that are missing are NaN. Where one is not what it should be, its row gets a mark, or is refused.
     """
-    names = schema.names or ()
-    kinds = schema.kinds or (NUMBER,) * len(names)
     held = set(table.schema.names)
-    _require_columns([name for name in names if name not in held], table.schema.names, str(place), "a feature")
-    columns = np.empty((len(names), table.num_rows), schema.dtype)
-    for column, name, kind in zip(columns, names, kinds, strict=True):
+    _require_columns([name for name in schema.columns if name not in held], table.schema.names, str(place), "a feature")
+    columns = np.empty((len(schema.columns), table.num_rows), schema.dtype)
+    for column, (name, kind) in zip(columns, schema.columns.items(), strict=True):
         column[:] = _cells(table.column(name), name, kind, schema.dtype, place, marks)
     return np.ascontiguousarray(columns.T)  # a third of the time that writing each column across the rows takes
 

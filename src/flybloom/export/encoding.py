@@ -1,6 +1,7 @@
-"""Encoder steps as ONNX operators, with the same rounding.
+"""Encoder steps and hashes as ONNX operators, with the same rounding.
 
-`WRITERS` maps kinds of steps to functions. Other steps are refused by name.
+`WRITERS` maps kinds of steps to functions. Other steps are refused by name. Sums of connections are a chain of
+additions in the order of the connections: a reduction would be shorter, but runtimes may add in any order.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from flybloom.core._kernels._plain.fill import LARGEST, LEAST_PIVOT
 from flybloom.core.encoding import rotation
 from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.columns import BiasColumns, Select
@@ -19,7 +21,7 @@ from flybloom.core.encoding.fill import Fill
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.standardise import MAX_PLAIN_CENTER, Standardise, WholeCenter
-from flybloom.export.fill import filled
+from flybloom.core.hashing.hasher import Hasher
 from flybloom.export.graph import Graph, Value
 
 
@@ -111,7 +113,7 @@ def _fill(graph: Graph, step: Fill, rows: Rows) -> Rows:
     """Impute missing values."""
     if rows.missing is None:
         return rows
-    values = filled(graph, step, rows.of(graph, "float32"), rows.missing)
+    values = _filled(graph, step, rows.of(graph, "float32"), rows.missing)
     kept = graph.node("And", rows.missing, graph.constant(~step.columns))
     return replace(rows, values=values, dtype="float32", missing=None if step.columns.all() else kept)
 
@@ -174,6 +176,90 @@ def _bias_columns(graph: Graph, step: BiasColumns, rows: Rows) -> Rows:
     shape = graph.node("Concat", n_rows, graph.constant([step.n], np.int64), axis=0)
     ones = graph.node("Expand", graph.constant(np.float32(1)), shape)
     return Rows(graph.node("Concat", values, ones, axis=1), "float32", rows.n_columns + step.n, None)
+
+
+def _filled(graph: Graph, step: Fill, values: Value, missing: Value) -> Value:
+    """Return imputed rows as float32; see `_kernels/_plain/fill.py`.
+
+    A runtime may sum in another order and has its own logarithms and exponentials, so values may differ in the last bit
+    of a float64 before they are rounded to float32.
+    """
+    d = step.means.shape[1]
+    zero = graph.constant(0.0)
+    known = graph.node("Where", missing, zero, graph.cast(values, "float64"))
+    normals, last = graph.constant([1], np.int64), graph.constant([-1], np.int64)
+    gaps = graph.node("Unsqueeze", missing, normals)  # rows, normals, columns
+    apart = graph.node("Sub", graph.node("Unsqueeze", known, normals), graph.constant(step.means.astype(np.float64)))
+    apart = graph.node("Where", gaps, zero, apart)
+    precisions = step.precisions.astype(np.float64)
+    column = graph.node("MatMul", graph.constant(precisions), graph.node("Unsqueeze", apart, last))
+    pull = graph.node("Squeeze", column, last)
+    size = graph.node("ReduceSum", graph.node("Mul", apart, pull), last, keepdims=0)
+    pull = graph.node("Where", gaps, pull, zero)
+    both = graph.node(
+        "And", graph.node("Unsqueeze", gaps, last), graph.node("Unsqueeze", gaps, graph.constant([2], np.int64))
+    )
+    matrix = graph.node("Where", both, graph.constant(precisions), graph.constant(np.eye(d)))
+    shift, log_determinant = _solved(graph, matrix, pull, d)
+    size = graph.node("Sub", size, graph.node("ReduceSum", graph.node("Mul", pull, shift), last, keepdims=0))
+    size = graph.node("Add", size, log_determinant)
+    scores = graph.node("Sub", graph.constant(step.chances), graph.node("Mul", size, graph.constant(0.5)))
+    likely = graph.node("Unsqueeze", graph.node("Softmax", scores, axis=1), last)
+    expected = graph.node("Sub", graph.constant(step.means.astype(np.float64)), shift)
+    mean = graph.node("ReduceSum", graph.node("Mul", likely, expected), normals, keepdims=0)
+    mean = graph.node("Clip", mean, graph.constant(-LARGEST), graph.constant(LARGEST))
+    return graph.node("Where", missing, graph.cast(mean, "float32"), values)
+
+
+def _solved(graph: Graph, matrix: Value, right: Value, d: int) -> tuple[Value, Value]:
+    """Solve linear systems by elimination; return solutions and log-determinants."""
+    last = graph.constant([-1], np.int64)
+    pivots = []
+    for p in range(d):
+        at = graph.constant(p, np.int64)
+        row = graph.node("Gather", matrix, at, axis=2)
+        pivot = graph.node(
+            "Max", graph.node("Gather", row, graph.constant([p], np.int64), axis=2), graph.constant(LEAST_PIVOT)
+        )
+        pivots.append(pivot)
+        factor = graph.node("Div", graph.node("Gather", matrix, at, axis=3), pivot)
+        factor = graph.node("Mul", factor, graph.constant((np.arange(d) != p).astype(np.float64)))
+        taken = graph.node(
+            "Mul", graph.node("Unsqueeze", factor, last), graph.node("Unsqueeze", row, graph.constant([2], np.int64))
+        )
+        matrix = graph.node("Sub", matrix, taken)
+        of_right = graph.node("Gather", right, graph.constant([p], np.int64), axis=2)
+        right = graph.node("Sub", right, graph.node("Mul", factor, of_right))
+    diagonal = graph.node("Concat", *pivots, axis=2)
+    logs = graph.node("ReduceSum", graph.node("Log", diagonal), last, keepdims=0)
+    return graph.node("Div", right, diagonal), logs
+
+
+def winners(graph: Graph, hasher: Hasher, X: Value, dtype: str) -> Value:
+    """Return the winners of each row as int64, by descending sum."""
+    rows = encoded(graph, hasher.encoder, X, dtype)
+    projection, values = hasher.projection, rows.values
+    if projection.signed:
+        values = graph.node("Concat", values, graph.node("Neg", values), axis=1)
+    links = projection.packed_connections.transpose(1, 0, 2).reshape(projection.n_connections, -1)
+    links = links[:, : projection.n_components]
+    small = np.uint16 if links.max() <= np.iinfo(np.uint16).max else np.int32  # as it is stored, and not as it is used
+    total = None
+    for features in links.astype(small):
+        places = graph.cast(graph.constant(features), "int32")
+        term = graph.node("Gather", values, places, axis=1)
+        total = term if total is None else graph.node("Add", total, term)
+    assert total is not None  # noqa: S101 - there is at least one connection
+    k = graph.constant([hasher.n_winners], np.int64)
+    return graph.nodes("TopK", total, k, n_outputs=2, axis=1, largest=1, sorted=1)[1]
+
+
+def hashes(graph: Graph, n_components: int, won: Value) -> Value:
+    """Return binary hashes as float32."""
+    shape = graph.node("Concat", graph.node("Shape", won, end=1), graph.constant([n_components], np.int64), axis=0)
+    nothing = graph.node("Expand", graph.constant(np.float32(0)), shape)
+    ones = graph.node("Expand", graph.constant(np.float32(1)), graph.node("Shape", won))
+    return graph.node("ScatterElements", nothing, won, ones, axis=1)
 
 
 WRITERS: dict[str, Callable[[Graph, Any, Rows], Rows]] = {

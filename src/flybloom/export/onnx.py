@@ -16,9 +16,8 @@ from flybloom.estimators.novelty import FlyBloomNovelty
 from flybloom.estimators.regressor import FlyRidgeRegressor
 from flybloom.estimators.ridge import FlyRidgeClassifier
 from flybloom.exceptions import require_extra
-from flybloom.export.encoding import columns_apart
+from flybloom.export.encoding import columns_apart, hashes, winners
 from flybloom.export.graph import OPSET, TYPES, Graph, Value
-from flybloom.export.hashing import hashes, winners
 from flybloom.export.scoring import label_values, linear_answers, novelty_answers, target_answers
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from flybloom.core._kernels._plain.score import MIX_0, MIX_1, STEP
 from flybloom.core.counts.target_grid import COEFFICIENT_STEPS, COLUMN_STEPS, MAX_COLUMN
 from flybloom.core.readout.linear import FrozenOutputs, FrozenReadout
 from flybloom.core.readout.novelty_forms import FilterForm, NoveltyReadout
+from flybloom.export.encoding import hashes
 from flybloom.export.graph import Graph, Value
-from flybloom.export.hashing import hashes
 
 
 def linear_answers(graph: Graph, learned: FrozenReadout, seed: int, won: Value) -> dict[str, Value]:

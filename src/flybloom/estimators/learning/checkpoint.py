@@ -10,7 +10,7 @@ from typing import Any
 
 from flybloom._internal.atomic_write import check_writable, remove_leftovers
 from flybloom.blocks import Blocks
-from flybloom.blocks.options import ReadOptions
+from flybloom.blocks.parts import ReadOptions
 from flybloom.blocks.schema import Schema
 from flybloom.core.files.model_file import load_in_training, save
 from flybloom.core.model import Model
