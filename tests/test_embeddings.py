@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import flybloom
-from flybloom import FlyBloomClassifier, FlyRidgeClassifier, FlyRidgeRegressor
+from flybloom import Encoding, FlyBloomClassifier, FlyRidgeClassifier, FlyRidgeRegressor
 from flybloom.core.encoding.image_shape import are_unit_vectors
 from flybloom.estimators.access import reading_learned
 from flybloom.exceptions import SourceError
@@ -57,6 +57,17 @@ def test_pairs_centre_embeddings_and_take_more_components():
         assert steps_of(kind().fit(1.1 * X, labels))[1] == 1024
     assert "relevance" not in steps_of(FlyRidgeClassifier().fit(X, y))[0]
     assert steps_of(FlyBloomClassifier().fit(X, y))[1] == steps_of(FlyBloomClassifier().fit(1.1 * X, y))[1]
+
+
+def test_sizes_for_embeddings_follow_the_encoder_not_the_rows():
+    """Heads that share an encoding can be added, whatever the rows of each are like."""
+    X, y = embeddings()
+    fixed = Encoding("center").fit(X)
+    first = FlyRidgeClassifier(256, encoding=fixed).partial_fit(X[:50], y[:50])
+    other = FlyRidgeClassifier(256, encoding=fixed).partial_fit(1.1 * X[50:], y[50:])
+    assert first.n_connections_ == other.n_connections_ == 32
+    assert (first + other).class_count_.sum() == len(y)
+    assert FlyRidgeClassifier(encoding="standard").fit(X, y).n_components_ == 1024
 
 
 def test_classes_in_any_order_additions_and_deletions_leave_the_bits_of_a_fit(tmp_path):

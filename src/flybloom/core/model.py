@@ -21,7 +21,7 @@ from flybloom.core.encoding.choice import MAX_WEIGHED, Auto, Wanted, fitted_enco
 from flybloom.core.encoding.columns import BiasColumns
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding
-from flybloom.core.encoding.image_shape import are_unit_vectors
+from flybloom.core.encoding.image_shape import MIN_COLUMNS
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Seen, Sizes
 from flybloom.core.sketch import Block, Sketch
@@ -93,7 +93,7 @@ class Recipe:
         is_sparse = sketch is not None and sparse.issparse(sketch.rows)
         if is_sparse and isinstance(self.encoding, Auto) and encoder.n_features > MAX_WEIGHED:
             seen = Seen.WORDS
-        elif sketch is not None and are_unit_vectors(sketch.rows):
+        elif encoder.n_features >= MIN_COLUMNS and encoder.is_only_centred:
             seen = Seen.EMBEDDINGS
         n_rows = None if sketch is None else int(unit.rows(sketch.n_rows))
         sizes = self.sizes.for_features(encoder.n_features, n_columns, n_rows, seen)

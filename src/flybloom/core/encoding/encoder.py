@@ -119,6 +119,11 @@ class Encoder:
         return Encoder(self.n_features, self.names, kinds=self.kinds, first_index=self.first_index)
 
     @property
+    def is_only_centred(self) -> bool:
+        """Whether the mean is taken from the columns and nothing else is done, as to embeddings."""
+        return len(self.steps) == 1 and isinstance(self.steps[0], Standardise) and self.steps[0].scale is None
+
+    @property
     def hashed_grid(self) -> tuple[int, ...] | None:
         """Shape of the hashed columns, with several columns per feature as channels."""
         if self.grid_shape is None:

@@ -17,6 +17,7 @@ WINDOW_CONNECTIONS = 24
 AUTO_WINNERS = 128
 PAIR_COMPONENTS = (1024, 2048, 4096)
 EMBEDDING_COMPONENTS = (2048, 8192, 8192)  # of pairs: accuracy rises with the number, see docs/benchmarks/embeddings.md
+EMBEDDING_CONNECTIONS = 32  # of pairs: as accurate as 64, and hashed in half the time
 PAIR_ROWS = (1_000, 20_000)  # up to which there are so few, and so many
 PAIR_WINNERS = 8  # one of so many components wins; where they see no windows, no more than
 MAX_PAIR_WINNERS, MANY_PAIR_WINNERS = 256, 16  # these, or one of so many
@@ -32,7 +33,7 @@ class Seen(Enum):
     COLUMNS = "columns"
     WINDOWS = "windows"  # of images and signals
     WORDS = "words"  # of texts: sparse rows of very many features
-    EMBEDDINGS = "embeddings"  # rows of unit length, in which no few columns tell anything
+    EMBEDDINGS = "embeddings"  # many columns that are only centred: no few of them tell anything
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,9 @@ class PairSizes(Sizes):
             choices = EMBEDDING_COMPONENTS if seen is Seen.EMBEDDINGS else PAIR_COMPONENTS
             m = choices[0 if n_rows is not None and n_rows <= few else 2 if (n_rows or 0) > many else 1]
         n_hashed = n_features if n_columns is None else n_columns
-        if s == "auto" and min(n_features, n_hashed) <= FEW_COLUMNS:
+        if s == "auto" and seen is Seen.EMBEDDINGS:
+            s = min(round(n_hashed / 2), EMBEDDING_CONNECTIONS)
+        elif s == "auto" and min(n_features, n_hashed) <= FEW_COLUMNS:
             s = max(1, min(round(n_hashed / 2), PAIR_CONNECTIONS))
         if rho == "auto":
             n_components = Sizes(m).for_features(n_features)[0]
