@@ -91,7 +91,7 @@ def check_new_rows(X: Any, owner: str, *, takes_sparse: bool, min_rows: int = 1)
     if isinstance(X, NamedRows):
         return NewRows(np.asarray(_checked_array(X.array, owner)), tuple(X.names), X.kinds)
     names = kinds = None
-    if not isinstance(X, np.ndarray):
+    if not isinstance(X, np.ndarray) or X.dtype == object:
         X = as_rows(X)
         names, kinds = feature_names(X), table_kinds(X)
         if kinds is not None:
@@ -130,7 +130,7 @@ def check_rows(
         _require_kinds(X.kinds, known, owner)
         X = X.array
     else:
-        X = X if isinstance(X, np.ndarray) else as_rows(X)
+        X = as_rows(X) if not isinstance(X, np.ndarray) or X.dtype == object else X
         columns = None if known.kinds is None else _columns_of_frame(X, owner)
         if known.names is not None or feature_names(X) is not None:
             check_feature_names(_stand_in(owner, known), X, reset=False)
