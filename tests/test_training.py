@@ -10,11 +10,27 @@ from sklearn.base import clone
 
 import flybloom
 from flybloom import FlyBloomClassifier, read_blocks, train
+from flybloom._internal.parallel import ahead
 from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import CheckpointError, SourceError
 from laws.test_learning import assert_same_model
 
 SMALL = FlyBloomClassifier(200, n_winners=8, encoding="standard+clip=inf", random_state=0)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_files_are_read_ahead_and_errors_come_when_it_is_their_turn(n_jobs):
+    """With a thread and without one."""
+
+    def rows():
+        yield from range(1, 5)
+        raise SourceError
+
+    items = ahead(rows(), n_jobs)
+    assert [next(items) for _ in range(4)] == [1, 2, 3, 4]
+    with pytest.raises(SourceError):
+        next(items)
+    assert next(ahead(iter(range(1, 10**9)), n_jobs)) == 1  # the rest is not waited for
 
 
 @pytest.fixture

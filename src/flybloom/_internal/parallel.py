@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 VALUES_PER_BLOCK = 2**20  # bounds the scaled copy of a block
 MAX_ROWS = 1024
 KERNEL_ROWS = 64  # rows that a kernel hashes together
+
+Item = TypeVar("Item")
 T = TypeVar("T")
 
 
@@ -108,3 +110,17 @@ def uninterrupted(work: Callable[[], T]) -> T:
     if interruption is not None:
         raise interruption
     return results[0]
+
+
+def ahead(items: Iterator[Item], n_jobs: int | None) -> Iterator[Item]:
+    """Yield items, each of which a thread of its own makes while the one before is in use; with one job, no thread."""
+    from joblib import effective_n_jobs  # noqa: PLC0415 - those who only predict need none
+
+    if effective_n_jobs(n_jobs) == 1:
+        yield from items
+        return
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, items, None)
+            yield item

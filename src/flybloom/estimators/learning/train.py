@@ -9,6 +9,7 @@ from typing import Any, NoReturn, TypeVar
 
 from sklearn.base import clone
 
+from flybloom._internal.parallel import ahead
 from flybloom.blocks import Blocks, read_blocks
 from flybloom.blocks.source import BLOCK_ROWS
 from flybloom.core.learning import Learning
@@ -193,7 +194,10 @@ class _Training:
 
     def _checked(self, begin: int, stage: str) -> Iterator[tuple[Block, int]]:
         """Yield validated blocks from a row on, and report progress after each."""
-        for block in self.blocks.starting_at(begin):
+        blocks = self.blocks.starting_at(begin)
+        if self.blocks.identity() is not None:  # files can be read by any thread
+            blocks = ahead(blocks, self.model.n_jobs)
+        for block in blocks:
             checked = self.session.check(block.X, block.y if has_labels(self.model) else None)
             if self.session.learned is None and self.session.features is not None:
                 self.session.features = replace(self.session.features, first_index=self.blocks.schema()["first_index"])
