@@ -15,6 +15,7 @@ import warnings
 import numpy as np
 
 from flybloom import FlyBloomClassifier, SlidingWindow
+from flybloom.streams import novelty_rate
 from peers.machine import save
 from peers.streams import stream
 
@@ -43,7 +44,7 @@ def signals(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     wrong, novel = np.ones(len(y)), np.ones(len(y))
     for begin in range(WINDOW, len(y), BLOCK):
         block = slice(begin, begin + BLOCK)
-        novel[block] = model.novelty_rate(X[block])
+        novel[block] = novelty_rate(model, X[block])
         wrong[block] = model.predict(X[block]) != y[block]
         model.partial_fit(X[block], y[block])
     return wrong, novel

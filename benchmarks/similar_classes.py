@@ -30,6 +30,8 @@ from flybloom.report import most_similar_classes
 mpl.use("agg")
 from matplotlib import pyplot as plt
 
+from flybloom.report import class_similarity
+
 ROOT = Path(__file__).resolve().parents[1]
 N_TEST = 2000
 
@@ -43,7 +45,7 @@ def measure(name: str, seed: int, data: Dataset) -> tuple[dict, FlyBloomClassifi
     errors = confusion_matrix(data.y_test[:N_TEST], model.predict(data.X_test[:N_TEST]))
     pairs = np.triu_indices(10, 1)
     for of in KINDS:
-        similarity = model.class_similarity(kind=of)
+        similarity = class_similarity(model, kind=of)
         order = [(int(a), int(b)) for a, b, _ in most_similar_classes(model, 45, kind=of)]
         record[of] = {
             "ranks": [order.index(pair) + 1 for pair in THEIR_PAIRS[name]],
@@ -60,12 +62,12 @@ def draw(models: dict[str, FlyBloomClassifier], names: dict[str, list[str]]) -> 
     figure, panels = plt.subplots(len(models), 3, figsize=(13, 4 * len(models)), layout="constrained")
     for row, (name, model) in zip(panels, models.items(), strict=True):
         for axes, of in zip(row, KINDS, strict=False):
-            display = ClassSimilarityDisplay(model.class_similarity(kind=of), display_labels=names[name])
+            display = ClassSimilarityDisplay(class_similarity(model, kind=of), display_labels=names[name])
             display.plot(ax=axes, values_format=".3f" if of == "filters" else ".2f", colorbar=False)
             for text in display.text_[display.text_ != None]:  # noqa: E711  # elementwise
                 text.set_fontsize(6.5)
             axes.set(title=f"{name}: cosine of {of}", xlabel="", ylabel="")
-        tree = ClassSimilarityDisplay(model.class_similarity(kind="familiarity"), display_labels=names[name])
+        tree = ClassSimilarityDisplay(class_similarity(model, kind="familiarity"), display_labels=names[name])
         tree.plot(kind="dendrogram", ax=row[2])
         row[2].tick_params(axis="x", rotation=90 if name != "mnist" else 0)
         row[2].set(title=f"{name}: tree of familiarity", xlabel="")

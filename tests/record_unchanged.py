@@ -38,7 +38,7 @@ from flybloom import (
     OpenSetClassifier,
     distributed,
 )
-from flybloom.report import most_similar_classes
+from flybloom.report import class_profiles, class_similarity, most_similar_classes
 from forgetting import after_forgetting
 
 FOLDER = Path(__file__).parent / "data" / "unchanged"
@@ -440,10 +440,10 @@ def insight(task: Task, _folder: Path, **parameters: Any) -> Arrays:
                 model.explain(rows, labels=np.arange(FEW) % 3, kind="familiarity"),
             ]
         ),
-        "similarity": np.stack([model.class_similarity(), model.class_similarity(kind="familiarity")]),
+        "similarity": np.stack([class_similarity(model), class_similarity(model, kind="familiarity")]),
         "similar_pairs": np.array([[(a, b) for a, b, _ in found] for found in pairs]),
-        "profiles": model.class_profiles(),
-        "profiles_without_contrast": model.class_profiles(contrast=False),
+        "profiles": class_profiles(model),
+        "profiles_without_contrast": class_profiles(model, contrast=False),
     }
 
 

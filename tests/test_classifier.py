@@ -13,9 +13,11 @@ from sklearn.metrics import log_loss
 
 import flybloom
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier
+from flybloom.audit import certify
 from flybloom.core.files.receipt import forget_with_receipt
 from flybloom.estimators.access import learning
-from flybloom.report import most_similar_classes
+from flybloom.report import class_profiles, class_similarity, most_similar_classes
+from flybloom.streams import novelty_rate
 
 
 def small(**parameters):
@@ -264,7 +266,12 @@ def test_old_names_of_methods_warn_and_work(digits):
     X, y = digits[0][:200], digits[1][:200]
     model, other = small(encoding="none").fit(X, y), small(encoding="none").fit(X, y)
     calls = {
-        "certified_radius": (lambda old: old(X[:5]), model.certify(X[:5])),
+        "certified_radius": (lambda old: old(X[:5]), certify(model, X[:5])),
+        "certify": (lambda old: old(X[:5], norm="l2"), certify(model, X[:5], norm="l2")),
+        "class_profiles": (lambda old: old(contrast=False), class_profiles(model, contrast=False)),
+        "class_similarity": (lambda old: old(kind="familiarity"), class_similarity(model, kind="familiarity")),
+        "decision_scores": (lambda old: old(X[:5]), -model.novelty(X[:5])),
+        "novelty_rate": (lambda old: old(X[:5]), novelty_rate(model, X[:5])),
         "most_similar_classes": (lambda old: old(2), most_similar_classes(model, 2)),
         "privacy_spent": (lambda old: old(), 0.0),
         "forget_with_receipt": (lambda old: old(X[:9], y[:9]).after, forget_with_receipt(other, X[:9], y[:9]).after),

@@ -26,6 +26,7 @@ import flybloom
 from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash, OpenSetClassifier, load
 from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import ModelFileError
+from flybloom.report import class_profiles, class_similarity
 from forgetting import after_forgetting
 from mutations import described, parts, repaired
 
@@ -261,7 +262,7 @@ def test_a_decay_near_zero_takes_neither_time_nor_memory(rows):
             with within(300):
                 assert np.isfinite(model.predict_proba(rows[:1])).all()
                 model.explain(rows[:1])
-                model.class_similarity()
+                class_similarity(model)
                 model.leave_one_out_novelty(rows[:2], [0, 1])
 
 
@@ -461,7 +462,7 @@ def test_65536_features_without_signs_are_all_reached():
     model.fit(X, [0, 1, 0, 1])
     assert model.connections_.max() == 65_535
     assert model.explain(X[:1]).shape == (1, 65_536)
-    assert model.class_profiles().shape == (2, 65_536)
+    assert class_profiles(model).shape == (2, 65_536)
 
 
 def test_as_many_rows_as_can_be_counted_can_be_saved(tmp_path, rows):

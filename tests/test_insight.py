@@ -9,7 +9,7 @@ from sklearn.metrics import confusion_matrix
 
 from flybloom import FlyBloomClassifier
 from flybloom.plots import ClassProfileDisplay, ClassSimilarityDisplay, FeatureShareDisplay
-from flybloom.report import most_similar_classes
+from flybloom.report import class_profiles, class_similarity, most_similar_classes
 
 plt = pytest.importorskip("matplotlib.pyplot")
 plt.switch_backend("agg")
@@ -34,7 +34,7 @@ def test_the_classes_most_confused_are_among_the_most_similar(digits):
     model = FlyBloomClassifier(512, n_winners=4, random_state=0).fit(X[::2], y[::2])
     errors = confusion_matrix(y[1::2], model.predict(X[1::2]))
     errors = (errors + errors.T)[np.triu_indices(10, 1)]
-    similarity = model.class_similarity(kind="familiarity")[np.triu_indices(10, 1)]
+    similarity = class_similarity(model, kind="familiarity")[np.triu_indices(10, 1)]
     assert np.corrcoef(np.argsort(np.argsort(errors)), np.argsort(np.argsort(similarity)))[0, 1] > 0.5
 
 
@@ -52,14 +52,14 @@ def test_profiles_look_like_the_class(digits, model):
     """The profile of each digit resembles the mean of that digit, less the mean of all, more than of any other."""
     X, y = digits
     means = np.array([X[y == digit].mean(axis=0) for digit in range(10)]) - X.mean(axis=0)
-    likeness = np.corrcoef(model.class_profiles(), means / (X.std(axis=0) + 1))[:10, 10:]
+    likeness = np.corrcoef(class_profiles(model), means / (X.std(axis=0) + 1))[:10, 10:]
     assert (likeness.argmax(axis=1) == np.arange(10)).all()
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda model, _: model.class_similarity(kind="x"), "The 'kind' parameter must be one of .* Got 'x' instead"),
+        (lambda model, _: class_similarity(model, kind="x"), "The 'kind' parameter must be one of .* Got 'x' instead"),
         (lambda model, X: model.explain(X, 77), "Labels must be among those learned.*Got .*77.* instead"),
         (lambda model, X: model.explain(X, kind="x"), "The 'kind' parameter"),
         (lambda model, X: model.explain(X[:, :3]), "X has 3 features, but FlyBloomClassifier is expecting 64"),
@@ -72,11 +72,11 @@ def test_what_makes_no_sense_is_refused(model, digits, call, message):
         call(model, digits[0])
 
 
-@pytest.mark.parametrize("method", ["class_similarity", "class_profiles"])
-def test_a_model_that_learned_nothing_says_so(method):
+@pytest.mark.parametrize("function", [class_similarity, class_profiles])
+def test_a_model_that_learned_nothing_says_so(function):
     """As scikit-learn does."""
     with pytest.raises(NotFittedError):
-        getattr(FlyBloomClassifier(), method)()
+        function(FlyBloomClassifier())
 
 
 def test_similarity_is_drawn_with_its_numbers_and_labels(model):
@@ -105,7 +105,7 @@ def test_profiles_and_shares_are_drawn_as_images_or_bars(model, digits):
     """One panel for each class or row."""
     images = ClassProfileDisplay.from_estimator(model, image_shape=(8, 8))
     assert len(images.axes_) == 10
-    np.testing.assert_array_equal(images.axes_[3].images[0].get_array(), model.class_profiles()[3].reshape(8, 8))
+    np.testing.assert_array_equal(images.axes_[3].images[0].get_array(), class_profiles(model)[3].reshape(8, 8))
     bars = FeatureShareDisplay.from_estimator(model, digits[0][:2], labels=[0, 1], versus=8, n_features=5)
     assert len(bars.axes_) == 2
     assert len(bars.axes_[0].patches) == 5
@@ -121,6 +121,6 @@ def test_profiles_and_shares_are_drawn_as_images_or_bars(model, digits):
 def test_without_matplotlib_displays_say_what_to_install(model, monkeypatch):
     """And everything else works."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert model.class_similarity().shape == (10, 10)
+    assert class_similarity(model).shape == (10, 10)
     with pytest.raises(ImportError, match=r"pip install 'flybloom\[plots\]'"):
         ClassSimilarityDisplay.from_estimator(model)

@@ -33,7 +33,7 @@ def test_each_label_is_that_of_a_classifier_alone():
     scores = model.decision_function(X) + model.thresholds_
     for k in range(6):
         alone = FlyRidgeClassifier(96, n_winners=12, alpha=0.1, encoding="none").fit(X, Y[:, k])
-        assert_allclose(scores[:, k], alone.decision_scores(X)[:, 1], rtol=0, atol=1e-6)
+        assert_allclose(scores[:, k], alone._decision_scores(X)[:, 1], rtol=0, atol=1e-6)
         assert_array_equal(model.pair_counts_, alone.pair_counts_)
         assert_array_equal(model.counts_[k], alone.counts_[1])
     assert_array_equal(model.predict(X), model.decision_function(X) > 0)

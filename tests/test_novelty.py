@@ -11,6 +11,7 @@ import flybloom
 from flybloom import Encoding, FlyBloomNovelty
 from flybloom.estimators.access import reading_learned
 from flybloom.exceptions import IncompatibleHashError
+from flybloom.streams import novelty_rate
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +36,8 @@ def test_old_names_warn_and_work(digits):
         FlyBloomNovelty(recovery=90, forget_after=90)
     X = digits[0][:100]
     model.set_params(forget_after=None).fit(X)
-    with pytest.warns(FutureWarning, match="novelty_rate"):
-        assert (model.novel_winners(X) == model.novelty_rate(X)).all()
+    with pytest.warns(FutureWarning, match="flybloom.streams.novelty_rate"):
+        assert (model.novel_winners(X) == novelty_rate(model, X)).all()
     assert not hasattr(model, "no_such_name")
 
 

@@ -41,7 +41,7 @@ FlyBloomClassifier(64, scaling="robust")  # call-arg
 FlyBloomClassifier(64, 32)  # call-arg
 FlyBloomClassifier(64, winners=3)  # call-arg
 good.predict()  # call-arg
-good.class_similarity(kind="cosine")  # arg-type
+good.explain([[0.0]], kind="cosine")  # arg-type
 """
 
 

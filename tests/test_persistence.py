@@ -155,7 +155,7 @@ def test_files_of_every_format_keep_loading(path):
         assert model.winners(X).tolist() == expected["winners"]
     else:
         assert model.predict(X).tolist() == expected["labels"]
-        scores = model.decision_scores(X) if isinstance(model, FrozenClassifier) else -model.novelty(X)
+        scores = model._decision_scores(X) if isinstance(model, FrozenClassifier) else -model.novelty(X)
         assert (-scores).tolist() == expected["novelty"]
 
 

@@ -8,6 +8,7 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, OpenSetClassifier
+from flybloom.audit import certify
 from flybloom.estimators.releasing import privacy_spent
 from flybloom.plots import (
     CertificateDisplay,
@@ -174,7 +175,7 @@ def test_certified_shares_are_those_of_certify(classifier, digits, pyplot):
     right = classifier.predict(X) == y
     assert 0 < right.sum() < len(y)
     for radius in (0.01, 0.1, 0.3):  # at 0 all rows count, also those of which nothing can be proven
-        assert display.share(radius) == np.mean(right & classifier.certify(X, radius, norm="l2"))
+        assert display.share(radius) == np.mean(right & certify(classifier, X, radius, norm="l2"))
     radii, shares = display.line_.get_data()
     assert radii[0] == 0.0
     assert shares[0] == right.mean()

@@ -55,7 +55,7 @@ def test_the_same_labels_with_and_without_compiling(tmp_path, monkeypatch, rows,
         small = predictor.load(tmp_path / "model.fly")
         assert_array_equal(small.predict(X), model.predict(X))
         assert_array_equal(small.predict(X[:1]), model.predict(X[:1]))
-        scores = model.decision_scores(X) if kind is FlyRidgeClassifier else -model.novelty(X)
+        scores = model._decision_scores(X) if kind is FlyRidgeClassifier else -model.novelty(X)
         assert_array_equal(small.decision_scores(X), scores)
         assert_allclose(small.predict_proba(X), model.predict_proba(X), rtol=1e-13)
 

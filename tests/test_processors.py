@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash
+from flybloom.report import class_similarity
 from forgetting import after_forgetting
 
 ROWS = np.random.default_rng(0).standard_normal((120, 12))
@@ -31,7 +32,7 @@ def answers():
     for encoding, n_jobs in itertools.product(("none", "standard"), (None, 2)):
         settings = {"n_winners": 8, "random_state": 0, "encoding": encoding, "n_jobs": n_jobs}
         model = FlyBloomClassifier(200, decay=0.5, **settings).fit(X, LABELS, sample_weight=np.full(120, 60))
-        found += [model.counts_, model.novelty(X), model.predict(X), model.filters_, model.class_similarity()]
+        found += [model.counts_, model.novelty(X), model.predict(X), model.filters_, class_similarity(model)]
         found += [model.explain(X[:3]), model.leave_one_out_novelty(X, LABELS), model.decision_function(X[:1])]
         found += [after_forgetting(model.partial_fit(X, LABELS), X[:9], LABELS[:9]).counts_]
         found += [model.center_, model.scale_]

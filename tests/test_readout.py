@@ -11,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 import flybloom
 import mutations
 from flybloom import AdaptiveWindow, FlyBloomClassifier, FlyBloomClassifierCV, SlidingWindow, report
+from flybloom.audit import certify
 from flybloom.cli.predictions import Predictions
 from flybloom.exceptions import ModelFileError
 from flybloom.export import predictor, to_onnx
@@ -108,7 +109,7 @@ def test_a_frozen_model_says_the_same(model, digits, tmp_path, readout, class_we
     X, y = digits
     model = FlyBloomClassifier(256, n_winners=12, random_state=0).fit(X[:500], np.append(y[:499], y[:1]))
     frozen = model.set_params(class_weight=class_weight, readout=readout).freeze()
-    assert_array_equal(frozen.decision_scores(X), model.decision_scores(X))
+    assert_array_equal(frozen._decision_scores(X), model._decision_scores(X))
     frozen.save(tmp_path / "small.fly")
     nothing = np.zeros((1, X.shape[1]))
     for rows in (X, X[:3], nothing):
@@ -146,7 +147,7 @@ def test_shares_of_features_add_up_to_the_score(model, digits):
     shares = model.explain(X[:20], kind="score").sum(axis=1)
     codes = model.predict(X[:20])
     frozen = model.freeze()
-    assert_allclose(shares, frozen.decision_scores(X[:20])[np.arange(20), codes] - frozen.intercept_[codes])
+    assert_allclose(shares, frozen._decision_scores(X[:20])[np.arange(20), codes] - frozen.intercept_[codes])
     assert model.explain(none, labels=3, kind="novelty").shape == none.shape
     with pytest.raises(ValueError, match='Use kind="familiarity"'):
         model.set_params(readout="filter").explain(X[:1], kind="score")
@@ -155,7 +156,7 @@ def test_shares_of_features_add_up_to_the_score(model, digits):
 def test_labels_are_certified(model, digits, rng):
     """No change within the radius turns a label that is certified, and some are."""
     X = digits[0][500:520]
-    holds = model.certify(X, 0.02)
+    holds = certify(model, X, 0.02)
     assert holds.any()
     for _ in range(20):
         moved = X + rng.uniform(-0.02, 0.02, X.shape)
@@ -170,7 +171,7 @@ def test_scores_of_the_command_line_are_those_that_decide(model, digits):
         table = said.table(np.ones(5, bool), X[:5], None)
         assert table.column_names[1] == f"{word}_0"
         columns = np.column_stack([table[name].to_numpy() for name in table.column_names[1:]])
-        assert_array_equal(columns if word == "score" else -columns, model.decision_scores(X[:5]))
+        assert_array_equal(columns if word == "score" else -columns, model._decision_scores(X[:5]))
 
 
 def test_a_report_of_it(model, digits):

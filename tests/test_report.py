@@ -17,7 +17,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, confusion_m
 from sklearn.neighbors import KNeighborsClassifier
 
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier
-from flybloom.report import facts, render, report
+from flybloom.report import class_similarity, facts, render, report
 from flybloom.report.html import number, percent, size
 from flybloom.report.images import grey_image, heat_image
 
@@ -200,7 +200,7 @@ def test_pairs_of_many_classes_are_those_most_often_mistaken(many):
     assert [pair["mistakes"] for pair in found["pairs"]] == hardest.tolist()
     learned = np.array(found["similarity"]["labels"], int)
     for kind in ("filters", "familiarity"):
-        expected = model.class_similarity(kind=kind)[np.ix_(learned, learned)]
+        expected = class_similarity(model, kind=kind)[np.ix_(learned, learned)]
         assert_array_equal(found["similarity"][kind], expected.round(6))
     np.testing.assert_allclose([c["background"] for c in found["classes"][:-1]], model.filters_.mean(axis=1))
     page = Page(render(found))
@@ -284,7 +284,7 @@ def test_pairs_of_winners_have_a_section_of_their_own(digits, test_rows, alpha):
     found = facts(model, *test_rows, image_shape=(8, 8))
     assert found["scores"]["accuracy"] == accuracy_score(test_rows[1], model.predict(test_rows[0]))
     assert found["novelty"] is None
-    assert found["similarity"]["scores"] == model.class_similarity().round(6).tolist()
+    assert found["similarity"]["scores"] == class_similarity(model).round(6).tolist()
     penalty = found["penalty"]
     assert (penalty["alpha"], penalty["is_chosen"]) == (model.alpha_, alpha == "gcv")
     assert [[point["alpha"], point["gcv"]] for point in penalty["tried"]] == model.gcv_.tolist()

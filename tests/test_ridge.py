@@ -17,6 +17,7 @@ from flybloom._internal.scores import reliability
 from flybloom.core.counts import pairs
 from flybloom.core.readout import penalty, ridge
 from flybloom.paper import datasets
+from flybloom.report import class_similarity
 
 
 def small(**parameters):
@@ -66,7 +67,7 @@ def test_weights_are_those_of_ridge_regression(some, m, monkeypatch):
     truth = Ridge(alpha=0.1 * unit).fit(H, np.eye(10)[y])
     assert_allclose(model.coef_, truth.coef_, atol=1e-6)
     assert_allclose(model.intercept_, truth.intercept_, atol=1e-8)
-    assert_allclose(model.decision_scores(X), truth.predict(H), atol=1e-5)
+    assert_allclose(model._decision_scores(X), truth.predict(H), atol=1e-5)
 
 
 def dense_criterion(model, X, y):
@@ -172,12 +173,12 @@ def test_a_penalty_too_small_to_solve_with_is_refused(some):
     with pytest.raises(ValueError, match=r"alpha=5e-324 is too small .* Choose a larger alpha"):
         small(alpha=5e-324).fit(X, y).predict(X)
     model = small().fit(X, y)
-    before = model.decision_scores(X[:3])
+    before = model._decision_scores(X[:3])
     model = pickle.loads(pickle.dumps(model)).set_params(alpha=5e-324)  # noqa: S301 - nothing is solved yet
     for ask in (model.predict, lambda rows: model.leave_one_out_decision(rows, y[:3])):
         with pytest.raises(ValueError, match="alpha=5e-324 is too small"):
             ask(X[:3])
-    assert_array_equal(model.set_params(alpha=0.1).decision_scores(X[:3]), before)
+    assert_array_equal(model.set_params(alpha=0.1)._decision_scores(X[:3]), before)
 
 
 def test_rows_whose_labels_shaped_the_encoding_are_not_left_out(some):
@@ -196,14 +197,14 @@ def test_similar_classes_are_those_whose_scores_are_alike(some):
     X, y = some
     model = small(n_components=200).partial_fit(X, y, classes=[*range(10), 77])
     share = np.bincount(y) / len(y)
-    means = np.array([model.decision_scores(X[y == label]).mean(axis=0)[:10] for label in range(10)]) / share
+    means = np.array([model._decision_scores(X[y == label]).mean(axis=0)[:10] for label in range(10)]) / share
     assert_allclose(means, means.T, atol=1e-4)
     lengths = np.sqrt(np.diag(means))
-    similarity = model.class_similarity()
+    similarity = class_similarity(model)
     assert_allclose(similarity[:10, :10], np.clip(means / np.outer(lengths, lengths), 0, 1), atol=1e-5)
     assert_array_equal(similarity[10], np.eye(11)[10])  # a class without rows is like none
     twins = small(n_components=200).fit(np.vstack([X, X]), np.r_[y, np.where(y == 3, 33, y)])
-    assert twins.class_similarity()[3, 10] == pytest.approx(1.0)
+    assert class_similarity(twins)[3, 10] == pytest.approx(1.0)
 
 
 def test_weights_follow_small_changes(some):
@@ -282,7 +283,7 @@ def test_explanations_add_up_to_the_score(some):
     X, y = some
     model = small(n_components=200).fit(X, y)
     shares = model.explain(X[:20], labels=3)
-    assert_allclose(shares.sum(axis=1), model.decision_scores(X[:20])[:, 3] - model.intercept_[3], atol=1e-6)
+    assert_allclose(shares.sum(axis=1), model._decision_scores(X[:20])[:, 3] - model.intercept_[3], atol=1e-6)
     assert model.explain(X[:20]).shape == (20, 64)
 
 
@@ -342,7 +343,7 @@ def test_a_frozen_model_predicts_the_same_and_is_small(digits, tmp_path, class_w
     model.freeze().save(tmp_path / "small.fly")
     frozen = flybloom.load(tmp_path / "small.fly", flybloom.FrozenClassifier)
     assert_array_equal(frozen.predict(X), model.predict(X))
-    assert_array_equal(frozen.decision_scores(X), model.decision_scores(X))
+    assert_array_equal(frozen._decision_scores(X), model._decision_scores(X))
     assert_array_equal(frozen.predict_proba(X), model.predict_proba(X))
     assert (tmp_path / "model.fly").stat().st_size > 9 * (tmp_path / "small.fly").stat().st_size
     assert_array_equal(pickle.loads(pickle.dumps(frozen)).predict(X), model.predict(X))  # noqa: S301

@@ -14,6 +14,7 @@ from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from flybloom.export import predictor
 from flybloom.federated.vectors import counts_to_vector, like, vector_to_model
+from flybloom.report import class_similarity
 from forgetting import after_forgetting
 
 CLASSIFIERS = (FlyBloomClassifier, FlyRidgeClassifier)
@@ -171,7 +172,7 @@ def test_other_readers_of_the_counts_agree(weighted, tmp_path):
     from flybloom.report.readings import ClassFilters  # noqa: PLC0415
 
     np.testing.assert_array_equal(
-        ClassFilters(model).similarity(np.arange(10), "familiarity"), model.class_similarity(kind="familiarity")
+        ClassFilters(model).similarity(np.arange(10), "familiarity"), class_similarity(model, kind="familiarity")
     )
     party = like(small(encoding="none", weight_unit=0.4), X.shape[1]).partial_fit(X, y, sample_weight=w)
     again = vector_to_model(like(party, X.shape[1]), range(10), counts_to_vector(party, range(10)))

@@ -11,12 +11,13 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from flybloom import FlyBloomClassifier
+from flybloom.audit import certify
 from flybloom.plots import CertificateDisplay
 
 X, y = load_digits(return_X_y=True)
 model = FlyBloomClassifier(2048, n_winners=32, encoding="standard", random_state=0).fit(X[:1600], y[:1600])
 rows, labels = X[1600:1680], y[1600:1680]
-radius = model.certify(rows)
+radius = certify(model, rows)
 print(f"median over {len(rows)} rows: every pixel may move by {np.median(radius):.3f} of 16 levels")
 
 # %%

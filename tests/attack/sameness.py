@@ -99,7 +99,7 @@ def told(model: Any, X: Any, path: Path) -> dict[str, bytes]:
         model.set_params(**{name: None for name in model.get_params() if name.endswith("n_jobs")})
         model.save(path)
         found["file"] = path.read_bytes()
-    for name in ("predict", "predict_proba", "novelty", "decision_scores", "score_samples"):
+    for name in ("predict", "predict_proba", "novelty", "decision_function", "score_samples"):
         if hasattr(model, name):
             values = getattr(model, name)(X)
             found[name] = (np.hstack(values) if isinstance(values, list) else np.asarray(values)).tobytes()

@@ -8,6 +8,7 @@ from sklearn.model_selection import LeaveOneOut
 
 import reference
 from flybloom import FlyBloomClassifier
+from flybloom.report import class_similarity
 from forgetting import after_forgetting
 from laws.strategies import labelled_rows
 from laws.test_tuning import GRID, SCORES, assert_same_model, assert_same_search, really_fitted, splits, subtracted
@@ -32,7 +33,7 @@ def class_weights(draw):
 def outputs(model, X, y):
     """All that follows from the filters."""
     rows = [model.novelty(X), model.predict(X), model.decision_function(X), model.predict_proba(X), model.explain(X)]
-    return [*rows, model.leave_one_out_novelty(X, y), model.filters_, model.class_similarity(kind="familiarity")]
+    return [*rows, model.leave_one_out_novelty(X, y), model.filters_, class_similarity(model, kind="familiarity")]
 
 
 @given(labelled_rows(), DECAYS)
@@ -56,7 +57,7 @@ def test_filters_and_novelty_are_those_of_the_reference(rows, class_weight, deca
     assert_array_equal(model.filters_, w)
     winners = reference.winners(rows.X, model.connections_, model.signs_, 6)
     assert_array_equal(model.novelty(rows.X), reference.novelty(w, winners))
-    assert_array_equal(model.class_similarity(), reference.cosines(w))
+    assert_array_equal(class_similarity(model), reference.cosines(w))
     again = classifier(decay=decay, class_weight=class_weight).fit(*rows)
     assert_same_model(again, model)
     assert_array_equal(again.predict(rows.X), model.predict(rows.X))

@@ -24,6 +24,7 @@ from flybloom.core.encoding.relevance import relevant_shares
 from flybloom.core.hashing.projection import Projection
 from flybloom.core.sketch import Sketch
 from flybloom.exceptions import IncompatibleHashError
+from flybloom.report import class_profiles
 from forgetting import after_forgetting
 from laws.kinds import assert_same_state
 from laws.strategies import block_cuts, labelled_rows
@@ -217,7 +218,7 @@ def test_files_copies_and_clones_keep_encodings(encoding, digits, tmp_path):
         assert_array_equal(again.novelty(X), model.novelty(X))
     assert_same_state(clone(model).fit(X[:300], y[:300]), model)
     assert_allclose(model.explain(X[:20], labels=3).sum(axis=1), model.novelty(X[:20])[:, 3], atol=1e-6)
-    assert model.class_profiles().shape == (10, 64)
+    assert class_profiles(model).shape == (10, 64)
 
 
 @every_encoding

@@ -84,5 +84,5 @@ def test_weights_of_one_row_each_read_as_no_weights(estimator, rows):
             assert model.decay_ == plain.decay_
             np.testing.assert_allclose(model.novelty(rows.X), plain.novelty(rows.X), rtol=1e-9)
         else:
-            np.testing.assert_array_equal(model.decision_scores(rows.X), plain.decision_scores(rows.X))
+            np.testing.assert_array_equal(model._decision_scores(rows.X), plain._decision_scores(rows.X))
             assert model.temperature_ == plain.temperature_

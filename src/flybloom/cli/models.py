@@ -80,7 +80,7 @@ def load_predictor(path: Path, n_jobs: int) -> Any:
 def load_classifier(path: Path, n_jobs: int = 1, *, or_regressor: bool = False) -> Any:
     """Load a classifier, or a regressor if wanted; of a search, the best one."""
     model = inside(load_any(path)[0])
-    if not (hasattr(model, "class_similarity") or (or_regressor and hasattr(model, "leave_one_out_predict"))):
+    if not (hasattr(model, "explain") or (or_regressor and hasattr(model, "leave_one_out_predict"))):
         expected = "a FlyBloomClassifier, a FlyRidgeClassifier or a FlyRidgeRegressor"
         expected = expected if or_regressor else "a FlyBloomClassifier or a FlyRidgeClassifier"
         msg = f"{path} is a {type(model).__name__}. Expected {expected}. Choose another file."

@@ -27,14 +27,13 @@ from flybloom.core.readout.leave_one_out import FollowingLeaveOneOut, LeaveOneOu
 from flybloom.core.readout.linear import FrozenReadout
 from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.estimators.base import HASH_PARAMETERS, OLD_PARAMETERS
-from flybloom.estimators.certified import Certified
+from flybloom.estimators.classes import class_profiles, most_similar_classes
 from flybloom.estimators.counting import WEIGHT_UNIT, CountingClassifier
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.releasing import Releasing
 from flybloom.estimators.scores import FilterScores, Reading
 from flybloom.exceptions import SaturationWarning
 
-FILTERS = ("filters", "familiarity")
 SCORES = ("novelty", "familiarity", "score")
 BAYES, FILTER = "bayes", "filter"
 USUAL_TEMPERATURE = 0.1  # unless it was calibrated
@@ -48,7 +47,7 @@ CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
 }
 
 
-class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[ClassCounts]):
+class FlyBloomClassifier(Releasing, FilterScores, CountingClassifier[ClassCounts]):
     """Fly Bloom Filter classifier, which counts the winners of a hash for each class.
 
     Each row is hashed (see `FlyHash`), and for each class it counts how often each component won. The novelty of a new
@@ -232,7 +231,8 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
 
     _counts_type = ClassCounts
     _old_attributes: ClassVar[Renamed] = {
-        "most_similar_classes": ("flybloom.report.most_similar_classes(model)", explanation.most_similar_classes)
+        "most_similar_classes": ("flybloom.report.most_similar_classes(model)", most_similar_classes),
+        "class_profiles": ("flybloom.report.class_profiles(model)", class_profiles),
     }
     _old_parameters: ClassVar = {**OLD_PARAMETERS, "temperature": ATTRIBUTE}
     readout: Literal["auto", "filter", "bayes"] = "filter"  # of pickles from before there was any other
@@ -270,37 +270,6 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = not self.signed
         return tags
-
-    def class_similarity(self, *, kind: Literal["filters", "familiarity"] = "filters") -> Array:
-        """Return how similar each pair of classes is: the cosine between their filters.
-
-        Parameters
-        ----------
-        kind : {"filters", "familiarity"}, default="filters"
-            What is compared. "filters" is the paper's ``filters_``; all cosines are near 1 if most components never
-            won. "familiarity" is ``1 - filters_``, to which such components add nothing, and is more strongly
-            correlated with confusions (see docs/similarity.md).
-
-        Returns
-        -------
-        ndarray of shape (n_classes, n_classes)
-            Symmetric, from 0 to 1, with ones on the diagonal; rows and columns as in ``classes_``.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_digits
-        >>> from flybloom import FlyBloomClassifier
-        >>> model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
-        >>> model.class_similarity(kind="familiarity")[3].round(2)
-        array([0.1 , 0.14, 0.28, 1.  , 0.04, 0.27, 0.08, 0.17, 0.31, 0.38])
-        """
-        self._require_hasher()
-        _check_choice("kind", kind, FILTERS)
-        self._check_parameters()
-        with self._reading_learned() as learned:
-            counts: Any = learned.counts
-            read = self._filters(counts)
-            return explanation.cosine_similarity(read.familiarity() if kind == "familiarity" else read.weights())
 
     def leave_one_out_novelty(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Novelty:
         """Return the novelty of learned rows to each class, each left out of the model.
@@ -448,40 +417,6 @@ class FlyBloomClassifier(Certified, Releasing, FilterScores, CountingClassifier[
 
             hasher.for_each_block(rows, divide, self.n_jobs)
         return result
-
-    def class_profiles(self, *, contrast: bool = True) -> Array:
-        """Return a profile of each class: its winners, traced back to the features that they sum.
-
-        For images, reshape a row to the image.
-
-        Parameters
-        ----------
-        contrast : bool, default=True
-            Whether to subtract the mean over the classes, which shows what distinguishes a class from the others.
-
-        Returns
-        -------
-        ndarray of shape (n_classes, n_features)
-            Positive if large values are typical of the class, negative if small ones are; rows as in ``classes_``.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_digits
-        >>> from flybloom import FlyBloomClassifier
-        >>> model = FlyBloomClassifier(encoding="standard", random_state=0)
-        >>> model = model.fit(*load_digits(return_X_y=True))
-        >>> zero = model.class_profiles()[0].reshape(8, 8)
-        >>> bool(zero[4, 4] < 0 < zero[4, 5])                    # a hole in the middle, ink beside it
-        True
-        """
-        hasher = self._require_hasher()
-        connections, signs = hasher.projection.connections()
-        with self._reading_learned() as learned:
-            counts: Any = learned.counts
-            profiles = explanation.class_profiles(
-                counts.table, counts.class_count, connections, signs, hasher.encoder.n_outputs, contrast=contrast
-            )
-            return hasher.encoder.traced_back(profiles, signed=True)
 
     def calibrate(self, X: Any, y: Any) -> Self:
         """Set the temperature of `predict_proba` from rows that were not learned: that of least log-loss.

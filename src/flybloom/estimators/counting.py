@@ -35,8 +35,10 @@ from flybloom.core.learning import Learning, united
 from flybloom.core.model import NOTHING, Model, Recipe
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, require_weights_for
 from flybloom.core.sketch import Block, Sketch, joined
-from flybloom.estimators.access import reading_learned, with_learned
+from flybloom.estimators.access import reading_learned, scoring, with_learned
 from flybloom.estimators.base import FlyEstimator, missing_attribute, not_fitted, read_only
+from flybloom.estimators.certified import certify
+from flybloom.estimators.classes import class_similarity
 from flybloom.estimators.learned_page import as_html, learned_facts
 
 MAX_INT32 = 2**31 - 1
@@ -44,6 +46,47 @@ EXTREME = 1e30
 GIVEN = "given"  # says of what was tuned that users gave it
 Counted = TypeVar("Counted", ClassCounts, PairsByClass)
 WEIGHT_UNIT: list[Any] = [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})]
+
+
+def novelty_rate(model: Any, X: Any) -> Array:
+    """Return the share of each row's winners that have never won in any class.
+
+    It needs no labels. It rises when a stream changes and falls as the model learns.
+
+    Parameters
+    ----------
+    model : estimator that counts, or window
+        A fitted model.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        The rows.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Values from 0 to 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from flybloom import FlyBloomClassifier
+    >>> from flybloom.streams import novelty_rate
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = FlyBloomClassifier(random_state=0).fit(X[:900], y[:900])
+    >>> bool(novelty_rate(model, X[900:]).mean() < novelty_rate(model, X[900:, ::-1]).mean())
+    True
+    """
+    with scoring(getattr(model, "model_", model), X) as (rows, learned):
+        winners = learned.hasher.winners(rows)
+        return np.asarray((~learned.counts.has_won)[winners].mean(axis=1))
+
+
+def rebuilt(model: Any, source: Any, target: str | int | None = None) -> Any:
+    """Learn a source from scratch with the same settings and seed: what the method `rebuild` did."""
+    from flybloom.estimators.learning.train import train  # noqa: PLC0415 - which imports this module
+
+    fresh = clone(model).set_params(random_state=model.seed_)
+    with reading_learned(train(fresh, source, target)) as learned:
+        return with_learned(model, learned)
 
 
 class CountingEstimator(FlyEstimator):
@@ -56,7 +99,11 @@ class CountingEstimator(FlyEstimator):
     and `calibrated_with`, and adds `fit`, `partial_fit` and its predictions.
     """
 
-    _old_attributes: ClassVar[Renamed] = {"novel_winners": "novelty_rate"}
+    _old_attributes: ClassVar[Renamed] = {
+        "novel_winners": ("flybloom.streams.novelty_rate(model, X)", novelty_rate),
+        "novelty_rate": ("flybloom.streams.novelty_rate(model, X)", novelty_rate),
+        "rebuild": ("flybloom.train(sklearn.base.clone(model), source, target)", rebuilt),
+    }
     _counts_type: ClassVar[type[Counts]]
     weight_unit: WantedUnit = None  # of kinds that have no such parameter: whole rows alone
     _usual_calibration: Mapping[str, Any] = MappingProxyType({})  # where there are no rows to calibrate with
@@ -158,38 +205,6 @@ class CountingEstimator(FlyEstimator):
         if learned is None:
             raise missing_attribute(self, "sketch_")
         return None if learned.origin is None else learned.origin.sketch
-
-    def rebuild(self, source: Any, target: str | int | None = None) -> Self:
-        """Learn a source from scratch with the same settings and seed.
-
-        Use it after `forget` returned "counts only": nothing remains of rows that are not in the source.
-
-        Parameters
-        ----------
-        source : str, path-like, frame, (X, y) or iterable of (X, y)
-            The rows that remain; see `train`.
-        target : str, int or None, default=None
-            The column of the labels; see `train`.
-
-        Returns
-        -------
-        estimator
-            The model itself.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_digits
-        >>> from flybloom import FlyBloomClassifier
-        >>> X, y = load_digits(return_X_y=True)
-        >>> model = FlyBloomClassifier(random_state=0).fit(X, y)
-        >>> int(model.rebuild((X[100:], y[100:]), "digit").class_count_.sum())
-        1697
-        """
-        from flybloom.estimators.learning.train import train  # noqa: PLC0415 - which imports this module
-
-        fresh = clone(self).set_params(random_state=self._of_hasher("rebuild").projection.seed)
-        with reading_learned(train(fresh, source, target)) as learned:
-            return with_learned(self, learned)
 
     def save(self, path: str | os.PathLike[str], *, sketch: bool = True) -> None:
         """Save the model to a file for `flybloom.load`.
@@ -313,34 +328,6 @@ class CountingEstimator(FlyEstimator):
                 "connections": learned.hasher.projection.n_bytes,
                 "more_rows": counts.n_bytes if is_outgrown else 0,
             }
-
-    def novelty_rate(self, X: Any) -> Array:
-        """Return the share of each row's winners that have never won in any class.
-
-        It needs no labels. It rises when a stream changes and falls as the model learns.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Values from 0 to 1.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_digits
-        >>> from flybloom import FlyBloomClassifier
-        >>> X, y = load_digits(return_X_y=True)
-        >>> model = FlyBloomClassifier(random_state=0).fit(X[:900], y[:900])
-        >>> bool(model.novelty_rate(X[900:]).mean() < model.novelty_rate(X[900:, ::-1]).mean())
-        True
-        """
-        with self._scoring(X) as (rows, learned):
-            winners = learned.hasher.winners(rows, self.n_jobs)
-            return np.asarray((~learned.counts.has_won)[winners].mean(axis=1))
 
     def _check_block(self, learned: Model, X: Any, y: Any, sample_weight: Any = None) -> Block:
         """Return validated rows for a fixed hash."""
@@ -629,7 +616,10 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
     """
 
     _old_attributes: ClassVar[Renamed] = {
-        "forget_with_receipt": ("flybloom.core.files.receipt.forget_with_receipt(model, X, y)", forget_with_receipt)
+        "certify": ("flybloom.audit.certify(model, X)", certify),
+        "certified_radius": ("flybloom.audit.certify(model, X)", certify),
+        "class_similarity": ("flybloom.report.class_similarity(model)", class_similarity),
+        "forget_with_receipt": ("flybloom.core.files.receipt.forget_with_receipt(model, X, y)", forget_with_receipt),
     }
     class_weight: ClassWeight
 

@@ -22,7 +22,6 @@ from flybloom.core.readout.ridge import indicator
 from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
-from flybloom.estimators.certified import Certified
 from flybloom.estimators.counting import GIVEN, WEIGHT_UNIT, CountingClassifier, kept_value
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.scores import LinearScores, Reading
@@ -34,7 +33,7 @@ MOST_CALIBRATED, LEAST_CALIBRATED = 2048, 1024  # rows that set the temperature,
 CALIBRATION_WORK = 2**22  # rows times components, up to which there are the most: a row costs the square of these
 
 
-class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClassifier[PairsByClass]):
+class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[PairsByClass]):
     """Ridge classifier on hashes, computed from counts of pairs of winners.
 
     Each row is hashed (see `FlyHash`). It counts how often each component won in each class, as `FlyBloomClassifier`
@@ -301,7 +300,7 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
         FlyRidgeClassifier
             The classifier itself.
         """
-        scores = self.decision_scores(X)
+        scores = self._decision_scores(X)
         temperature = fitted_temperature(-scores, known_codes(check_labels(y, len(scores)), self.classes_))
         with self._shared.learning:
             learned = self._learned()
@@ -345,31 +344,6 @@ class FlyRidgeClassifier(Certified, LinearScores, SolvedEstimator, CountingClass
 
             hasher.for_each_block(rows, divide, self.n_jobs)
         return result
-
-    def class_similarity(self) -> Array:
-        """Return the similarity of each pair of classes, from the counts alone.
-
-        The mean score of the rows of class i for class j, divided by the share of j, is an inner product of the two
-        classes. This returns its cosine: 0 if the weights separate two classes, 1 if they do not separate them at all.
-
-        Returns
-        -------
-        ndarray of shape (n_classes, n_classes)
-            Symmetric, from 0 to 1, with ones on the diagonal; rows and columns as in ``classes_``.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_digits
-        >>> from flybloom import FlyRidgeClassifier
-        >>> model = FlyRidgeClassifier(random_state=0).fit(*load_digits(return_X_y=True))
-        >>> similarity = model.class_similarity()
-        >>> bool(similarity[1, 8] > similarity[0, 1])
-        True
-        """
-        self._require_hasher()
-        with self._reading_learned() as learned:
-            counts: Any = learned.counts
-            return self._solution(counts).class_similarity(counts)
 
     def freeze(self) -> FrozenClassifier:
         """Return a small classifier with the same predictions that cannot learn; `class_weight` is then fixed.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import OutlierMixin
 
+from flybloom._internal.deprecated import Renamed
 from flybloom._internal.typing import Array, Features, Novelty, Winners
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.linear import LinearReadout
@@ -52,6 +53,9 @@ class Reading(NamedTuple):
 class LinearScores:
     """Labels, scores and probabilities of a classifier; a subclass gives `_scoring` and `_reading`."""
 
+    _old_attributes: ClassVar[Renamed] = {
+        "decision_scores": ("decision_function(X)", lambda self, X: self._decision_scores(X))
+    }
     n_jobs: int | None
     _scoring: Any  # gives rows, checked, and what was learned, until the end of the with block
 
@@ -78,19 +82,8 @@ class LinearScores:
         with self._scoring(X) as (rows, learned):
             return self._reading(rows, learned).labels(self.n_jobs)
 
-    def decision_scores(self, X: Any) -> Array:
-        """Return the score of each row for each class, also for two classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Sums over the winners, or with filters the negative novelty; columns as in ``classes_``.
-        """
+    def _decision_scores(self, X: Any) -> Array:
+        """Return the score of each row for each class, also for two classes."""
         with self._scoring(X) as (rows, learned):
             return self._reading(rows, learned).scores(self.n_jobs)
 
@@ -105,9 +98,10 @@ class LinearScores:
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            `decision_scores`; for two classes, that of the second minus that of the first.
+            Sums over the winners, or with filters the negative novelty; columns as in ``classes_``. For two classes,
+            that of the second minus that of the first.
         """
-        scores = self.decision_scores(X)
+        scores = self._decision_scores(X)
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores  # noqa: PLR2004
 
     def predict_proba(self, X: Any) -> Array:

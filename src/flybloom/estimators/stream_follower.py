@@ -18,6 +18,7 @@ from flybloom.core.files.origin_file import rows_from_parts, rows_to_parts
 from flybloom.core.model import Model
 from flybloom.core.sketch import Block, joined
 from flybloom.estimators.base import missing_attribute, not_fitted
+from flybloom.estimators.counting import novelty_rate
 from flybloom.estimators.learned_page import ShowsInside
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -83,7 +84,10 @@ def _model_has(name: str) -> Callable[[Method], Method]:
 class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Delegates predictions to an inner model, which a subclass trains and selects."""
 
-    _old_attributes: ClassVar[Renamed] = {"novel_winners": "novelty_rate"}
+    _old_attributes: ClassVar[Renamed] = {
+        "novel_winners": ("flybloom.streams.novelty_rate(window, X)", novelty_rate),
+        "novelty_rate": ("flybloom.streams.novelty_rate(window, X)", novelty_rate),
+    }
     shown_inside = "model_"
     model: Any
 
@@ -154,21 +158,6 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
             See the method of the model.
         """
         return np.asarray(self._fitted().novelty(X))
-
-    def novelty_rate(self, X: Any) -> Array:
-        """Return the share of each row's winners that never won in the window.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            From 0 to 1.
-        """
-        return np.asarray(self._fitted().novelty_rate(X))
 
     @_model_has("score")
     def score(self, X: Any, y: Any) -> float:

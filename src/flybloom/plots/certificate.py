@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from flybloom.estimators.certified import certify
 from flybloom.plots._axes import Display, plain
 
 NORMS = {"linf": "every feature may move by", "l2": "l2 distance", "l1": "l1 distance"}
@@ -74,7 +75,7 @@ class CertificateDisplay(Display):
         y : array-like of shape (n_samples,), default=None
             Their labels; wrong predictions then count as not certified.
         norm : {"linf", "l2", "l1"}, default="linf"
-            Norm of the change, see ``FlyBloomClassifier.certify``.
+            Norm of the change, see `flybloom.audit.certify`.
         name : str, default=None
             Name in the legend; None for no legend.
         ax : matplotlib Axes, default=None
@@ -88,7 +89,7 @@ class CertificateDisplay(Display):
             The display.
         """
         is_right = None if y is None else estimator.predict(X) == np.asarray(y)
-        radius = estimator.certify(X, norm=norm)
+        radius = certify(estimator, X, norm=norm)
         return cls(radius, is_right=is_right, norm=norm, name=name).plot(ax=ax, **line_options)
 
     def share(self, radius: float) -> float:

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from flybloom.estimators.classes import class_profiles
 from flybloom.plots._axes import grid_of_axes, plain
 
 
@@ -100,7 +101,7 @@ class ClassProfileDisplay(_Panels):
         estimator : FlyBloomClassifier
             A fitted classifier.
         contrast : bool, default=True
-            Whether to subtract the mean over classes, see ``FlyBloomClassifier.class_profiles``.
+            Whether to subtract the mean over classes, see `flybloom.report.class_profiles`.
         image_shape : tuple of int, default=None
             Height and width, if rows are images.
         ax : array of matplotlib Axes, default=None
@@ -114,7 +115,7 @@ class ClassProfileDisplay(_Panels):
             The display.
         """
         return cls(
-            estimator.class_profiles(contrast=contrast),
+            class_profiles(estimator, contrast=contrast),
             display_labels=estimator.classes_,
             image_shape=image_shape,
             feature_names=getattr(estimator, "feature_names_in_", None),

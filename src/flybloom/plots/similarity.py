@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from flybloom.estimators.classes import class_similarity
 from flybloom.plots._axes import axes_for, plain
 
 MAX_NUMBERS = 20  # classes up to which each cell shows its number
@@ -71,7 +72,7 @@ class ClassSimilarityDisplay:
         estimator : FlyBloomClassifier
             A fitted classifier.
         similarity : {"filters", "familiarity"}, default="filters"
-            What is compared, see ``FlyBloomClassifier.class_similarity``.
+            What is compared, see `flybloom.report.class_similarity`.
         kind : {"heatmap", "dendrogram"}, default="heatmap"
             Type of plot.
         display_labels : array-like of shape (n_classes,), default=None
@@ -85,7 +86,7 @@ class ClassSimilarityDisplay:
             The display.
         """
         labels = estimator.classes_ if display_labels is None else display_labels
-        return cls(estimator.class_similarity(kind=similarity), display_labels=labels).plot(kind=kind, ax=ax)
+        return cls(class_similarity(estimator, kind=similarity), display_labels=labels).plot(kind=kind, ax=ax)
 
     def plot(
         self, *, kind: str = "heatmap", ax: Any = None, cmap: str = "viridis", include_values: bool | None = None,

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from flybloom._internal.atomic_write import atomic_write, check_writable
-from flybloom.core.readout.explanation import most_similar_classes
+from flybloom.estimators.classes import class_profiles, class_similarity, most_similar_classes
 from flybloom.report.html import render
 from flybloom.report.summary import facts
 
-__all__ = ["facts", "most_similar_classes", "render", "report"]
+__all__ = ["class_profiles", "class_similarity", "facts", "most_similar_classes", "render", "report"]
 
 
 def report(

@@ -11,6 +11,7 @@ from flybloom.core.counts.weight_unit import WeightUnit
 from flybloom.core.readout.class_weight import class_weights
 from flybloom.core.readout.explanation import cosine_similarity
 from flybloom.core.readout.filters import Filters
+from flybloom.estimators.classes import class_similarity
 from flybloom.paper import theory
 
 VALUES_AT_ONCE = 2**23  # weights that are in memory at the same time
@@ -87,7 +88,7 @@ class PairWeights:
 
     def similarity(self, classes: Array, kind: str) -> Array:  # noqa: ARG002
         """Return ``model.class_similarity()`` of some classes, given by their positions."""
-        similarity: Array = self._model.class_similarity()[classes][:, classes]
+        similarity: Array = class_similarity(self._model)[classes][:, classes]
         return similarity
 
     def fill(self) -> tuple[Array, None]:

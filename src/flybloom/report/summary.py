@@ -67,7 +67,7 @@ def facts(
     >>> [(pair["a"], pair["b"], pair["mistakes"]) for pair in found["pairs"]][:2]
     [('3', '8', 6), ('2', '8', 5)]
     """
-    if not (is_classifier(model) and hasattr(model, "class_similarity")):
+    if not (is_classifier(model) and hasattr(model, "explain")):
         msg = (
             "The 'model' parameter must be a FlyBloomClassifier or a FlyRidgeClassifier. "
             f"Got {type(model).__name__} instead."

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from flybloom._internal.deprecated import OldAttributes, Renamed
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels, taken
+from flybloom.estimators.counting import novelty_rate
 
 WINDOW = 1000  # rows of the rolling scores
 MANY_ROWS = 1024  # that a model is given at once which predicts and learns one after the other by itself
@@ -258,7 +259,7 @@ def _follow(model: Any, X: Any, scores: StreamScores) -> None:
     try:
         scored = np.asarray(model.novelty(X)) if hasattr(model, "novelty") else np.zeros(0)
         novelty = float((scored.min(axis=1) if scored.ndim > 1 else scored).mean()) if scored.size else np.nan
-        novel = float(model.novelty_rate(X).mean())
+        novel = float(novelty_rate(model, X).mean())
     except NotFittedError:
         pass
     scores.novelty.append(novelty)

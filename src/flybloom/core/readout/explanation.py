@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
@@ -63,33 +62,3 @@ def most_similar_pairs(similarity: Array, k: int) -> list[tuple[int, int, float]
     """Return the `k` most similar pairs of different classes, the most similar first, ties by position."""
     pairs = sorted(combinations(range(len(similarity)), 2), key=lambda pair: (-similarity[pair], pair))
     return [(i, j, float(similarity[i, j])) for i, j in pairs[:k]]
-
-
-def most_similar_classes(model: Any, k: int = 3, **options: Any) -> list[tuple[Any, Any, float]]:
-    """Return the pairs of classes that are hardest to distinguish.
-
-    Parameters
-    ----------
-    model : FlyBloomClassifier or FlyRidgeClassifier
-        A fitted classifier.
-    k : int, default=3
-        How many pairs, at most as many as there are.
-    options : dict
-        What its `class_similarity` is given, such as ``kind="familiarity"``.
-
-    Returns
-    -------
-    list of (label, label, float)
-        Both labels and their similarity, the most similar pair first, ties in the order of classes.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from flybloom import FlyBloomClassifier
-    >>> from flybloom.report import most_similar_classes
-    >>> model = FlyBloomClassifier(random_state=0).fit(*load_digits(return_X_y=True))
-    >>> [(int(a), int(b)) for a, b, _ in most_similar_classes(model, 2, kind="familiarity")]
-    [(3, 9), (1, 8)]
-    """
-    pairs, classes = most_similar_pairs(model.class_similarity(**options), k), model.classes_
-    return [(classes[i], classes[j], value) for i, j, value in pairs]

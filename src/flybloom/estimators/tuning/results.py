@@ -52,13 +52,13 @@ class HeldOutAnswers(LinearScores, ClassifierMixin, BaseEstimator):  # type: ign
         """Return the novelties."""
         return self.novelties()
 
-    def decision_scores(self, X: Any) -> Array:  # noqa: ARG002
+    def _decision_scores(self, X: Any) -> Array:  # noqa: ARG002
         """Return minus the novelties."""
         return -self.novelties()
 
     def predict_proba(self, X: Any) -> Array:
         """Return the softmax of these over the temperature."""
-        return probabilities(self.decision_scores(X), self.temperature)
+        return probabilities(self._decision_scores(X), self.temperature)
 
     def predict(self, X: Any) -> Array:  # noqa: ARG002
         """Return the labels."""

@@ -10,6 +10,7 @@ from scipy.spatial.distance import squareform
 
 from flybloom._internal.typing import Array
 from flybloom.core.readout.explanation import most_similar_pairs
+from flybloom.estimators.classes import class_similarity
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.paper.charts import new_figure
 from flybloom.paper.datasets import Dataset, load
@@ -75,7 +76,7 @@ def run(name: str, seed: int, data: str | None = None) -> Result:
     """Return the similarity of all pairs of classes after learning all training rows."""
     found = load(name, data)
     model = model_for(name, found.X.shape[1], seed).fit(found.X, found.y)
-    return {"classes": class_names(found), **{kind: model.class_similarity(kind=kind).tolist() for kind in KINDS}}
+    return {"classes": class_names(found), **{kind: class_similarity(model, kind=kind).tolist() for kind in KINDS}}
 
 
 def summarise(settings: Settings, results: Results) -> Summary:
