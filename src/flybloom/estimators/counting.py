@@ -318,7 +318,7 @@ class CountingEstimator(FlyEstimator):
         >>> from sklearn.datasets import load_iris
         >>> model = flybloom.FlyBloomClassifier(1024, random_state=0).fit(*load_iris(return_X_y=True))
         >>> model.memory_usage(more_rows=1_000_000)
-        {'counts': 12336, 'connections': 32768, 'more_rows': 0}
+        {'counts': 12336, 'connections': 24576, 'more_rows': 0}
         """
         with self._reading_learned() as learned:
             counts = learned.counts
