@@ -40,29 +40,25 @@ FILES: dict[str, type[FilePart]] = {
 
 def parts_of(source: Any) -> list[Part]:
     """Find out what a source is."""
-    parts = _parts_of(source)
+    if isinstance(source, str) and source == "-":
+        parts: list[Part] = [StandardInput()]
+    elif isinstance(source, str | os.PathLike):
+        parts = [_file_part(path) for path in _paths(os.fspath(source))]
+    elif (part := frame_part(source) or stream_part(source)) is not None:
+        parts = [part]
+    elif isinstance(source, tuple) and len(source) == 2:  # noqa: PLR2004
+        parts = [ArraySource(*source)]
+    elif isinstance(source, np.ndarray) or sparse.issparse(source):
+        parts = [ArraySource(source, None)]
+    elif isinstance(source, Iterable):
+        parts = [IteratorSource(source)]
+    else:
+        kind = type(source).__name__
+        msg = f"Expected a path, a frame, arrays or an iterable of (X, y) as source. Got {kind} instead."
+        raise TypeError(msg)
     if any(isinstance(part, TablePart) for part in parts):
         require_extra("pyarrow", "files")
     return parts
-
-
-def _parts_of(source: Any) -> list[Part]:
-    """Return the readers of a source."""
-    if isinstance(source, str) and source == "-":
-        return [StandardInput()]
-    if isinstance(source, str | os.PathLike):
-        return [_file_part(path) for path in _paths(os.fspath(source))]
-    part = frame_part(source) or stream_part(source)
-    if part is not None:
-        return [part]
-    if isinstance(source, tuple) and len(source) == 2:  # noqa: PLR2004
-        return [ArraySource(*source)]
-    if isinstance(source, np.ndarray) or sparse.issparse(source):
-        return [ArraySource(source, None)]
-    if isinstance(source, Iterable):
-        return [IteratorSource(source)]
-    msg = f"Expected a path, a frame, arrays or an iterable of (X, y) as source. Got {type(source).__name__} instead."
-    raise TypeError(msg)
 
 
 def _paths(source: str) -> list[Path]:

@@ -63,7 +63,7 @@ class Blocks:
     @property
     def remarks(self) -> list[str]:
         """Descriptions of what was detected in files or dropped from them; inspects all files."""
-        return self._look[1]
+        return self._inspected[1]
 
     def schema(self) -> dict[str, Any]:
         """Return the schema of the source as JSON values.
@@ -142,23 +142,24 @@ class Blocks:
     @property
     def _schema(self) -> Schema:
         """The given schema, or that of an inspection."""
-        return self._given or self._look[0]
+        return self._given or self._inspected[0]
 
     @cached_property
-    def _look(self) -> tuple[Schema, list[str]]:
+    def _inspected(self) -> tuple[Schema, list[str]]:
         """The schema and remarks from an inspection of all parts."""
         said: dict[str, list[str]] = {}
-
-        def looked_at() -> Iterator[tuple[str, Any]]:
-            for part in self.parts:
-                facts = part.inspect(self.options)
-                for remark in facts.remarks:
-                    said.setdefault(remark, []).append(part.name)
-                yield part.name, facts
-
-        schema = united_schema(looked_at(), self.options.n_features, self.options.first_index)
-        more = {remark: f" and {len(names) - 1} more" if len(names) > 1 else "" for remark, names in said.items()}
-        return schema, [f"{names[0]}{more[remark]}: {remark}." for remark, names in said.items()]
+        found = []
+        for part in self.parts:
+            facts = part.inspect(self.options)
+            found.append((part.name, facts))
+            for remark in facts.remarks:
+                said.setdefault(remark, []).append(part.name)
+        schema = united_schema(found, self.options.n_features, self.options.first_index)
+        remarks = []
+        for remark, names in said.items():
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            remarks.append(f"{names[0]}{more}: {remark}.")
+        return schema, remarks
 
 
 def read_blocks(

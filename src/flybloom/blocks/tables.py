@@ -73,19 +73,16 @@ class TablePart(Part):
             for batch in self.batches(columns, options):
                 for begin in range(0, batch.num_rows, options.block_rows):
                     table = batch.slice(begin, options.block_rows)
-                    yield _raw_block(table, options, schema, Place(self.name, at, table.num_rows), vector)
+                    place = Place(self.name, at, table.num_rows)
+                    marks = np.zeros(table.num_rows, bool) if options.marks else None
+                    X = _vectors(table, vector, place) if vector else feature_cells(table, schema, place, marks)
+                    y = ids = None
+                    if options.target is not None and schema.labels is not None:
+                        y = labels_of(table.column(options.target), schema.labels, options, place)
+                    if options.id_column is not None:
+                        ids = identifiers(table.column(options.id_column))
+                    yield RawBlock(X, y, ids, marks)
                     at += table.num_rows
-
-
-def _raw_block(table: Any, options: ReadOptions, schema: Schema, place: Place, vector: str | None) -> RawBlock:
-    """Return features, labels and identifiers of a batch; features may be one column of vectors."""
-    marks = np.zeros(table.num_rows, bool) if options.marks else None
-    X = feature_cells(table, schema, place, marks) if vector is None else _vectors(table.column(vector), vector, place)
-    y = None
-    if options.target is not None and schema.labels is not None:
-        y = labels_of(table.column(options.target), schema.labels, options, place)
-    ids = None if options.id_column is None else identifiers(table.column(options.id_column))
-    return RawBlock(X, y, ids, marks)
 
 
 @contextmanager
@@ -184,10 +181,10 @@ def feature_cells(table: Any, schema: Schema, place: Place, marks: Array | None 
     return np.ascontiguousarray(columns.T)  # a third of the time that writing each column across the rows takes
 
 
-def _vectors(column: Any, name: str, place: Place) -> Array:
+def _vectors(table: Any, name: str, place: Place) -> Array:
     """Return a column of vectors as rows."""
     try:
-        return vectors(column)
+        return vectors(table.column(name))
     except ValueError as error:
         msg = f"{place}: the column {name!r}: {error}"
         raise SourceError(msg) from error

@@ -96,8 +96,10 @@ def save_model(model: Any, path: Path) -> None:
 
 def inside(model: Any) -> Any:
     """Return the inner model of a search, an open-set classifier or a window, or the model itself."""
-    names = ("best_estimator_", "estimator_", "model_")
-    return next((getattr(model, name) for name in names if hasattr(model, name)), model)
+    for name in ("best_estimator_", "estimator_", "model_"):
+        if hasattr(model, name):
+            return getattr(model, name)
+    return model
 
 
 def new_model(kind: Kind, settings: dict[str, Any], given: set[str]) -> CountingEstimator:

@@ -186,12 +186,13 @@ def command(
         from flybloom import train  # noqa: PLC0415 - heavy
 
         model.set_params(n_jobs=jobs)
-        stopping = nullcontext(_continue) if checkpoint is None else stopping_between_blocks()
+        stopping = nullcontext() if checkpoint is None else stopping_between_blocks()
         with progress(blocks.n_rows()) as show, stopping as check, blaming(source), _checkpoint_left(checkpoint):
 
             def on_progress(stage: str, n_rows: int) -> None:
                 show(stage, n_rows)
-                check()
+                if check is not None:
+                    check()
 
             train(
                 model,
@@ -208,10 +209,6 @@ def command(
     facts |= watch.facts(facts["rows"])
     save_model(model, output)
     print_result({"model": str(output), **facts}, as_json=json)
-
-
-def _continue() -> None:
-    """Do nothing: without a checkpoint, signals stop at once."""
 
 
 @contextmanager
