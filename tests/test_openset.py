@@ -3,6 +3,7 @@
 from copy import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -136,3 +137,10 @@ def test_only_open_sets_merge(known):
         model.merge(base())
     with pytest.raises(TypeError, match="unsupported operand"):
         _ = model + base()
+
+
+def test_thresholds_of_frames_know_their_columns():
+    """Rows of the sketch have the names of fit, and the kinds of its columns."""
+    frame = pd.DataFrame({"size": np.arange(60.0) % 7, "colour": np.array(["red", "blue", "green"])[np.arange(60) % 3]})
+    model = OpenSetClassifier(FlyBloomClassifier(random_state=0)).fit(frame, np.arange(60) % 3)
+    assert set(model.predict(frame)) <= {-1, 0, 1, 2}

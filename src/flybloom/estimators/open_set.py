@@ -16,13 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
 from flybloom._internal.typing import Array, Weights
-from flybloom._internal.validation import check_labels
+from flybloom._internal.validation import NamedRows, check_labels
 from flybloom.core.counts.columns import unite
 from flybloom.core.files import model_file
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.temperature import weighted_quantile
-from flybloom.estimators.access import edition
+from flybloom.estimators.access import edition, hasher_of
 from flybloom.estimators.base import missing_attribute
 from flybloom.estimators.learned_page import ShowsInside
 
@@ -402,7 +402,10 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         number, n_rows = edition(self.estimator_)
         estimator = copy(self.estimator_)  # which no other thread changes
         sketch, n = estimator.sketch_, MOST_LEFT_OUT
-        found = self._thresholds_from(estimator, sketch.rows[:n], sketch.labels[:n], sketch.weights[:n])
+        rows, encoder = sketch.rows[:n], hasher_of(estimator).encoder
+        if encoder.names is not None:
+            rows = NamedRows(rows, list(encoder.names), encoder.kinds)
+        found = self._thresholds_from(estimator, rows, sketch.labels[:n], sketch.weights[:n])
         self._derived = (number, *key[1:]), n_rows, found
         return found
 
