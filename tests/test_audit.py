@@ -8,10 +8,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_digits, make_friedman1
 from sklearn.metrics import roc_auc_score
 
-from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier, FlyRidgeRegressor
+from flybloom import (
+    FlyBloomClassifier,
+    FlyBloomNovelty,
+    FlyRidgeClassifier,
+    FlyRidgeMultiOutputClassifier,
+    FlyRidgeRegressor,
+)
 from flybloom.audit import facts, influence, label_errors, render, repeats, target_errors, value
 from flybloom.core.readout.left_out import LeftOut
-from flybloom.estimators.access import reading_learned, scoring
+from flybloom.estimators.access import nearly_left_out, reading_learned, scoring
 from forgetting import after_forgetting
 
 DIGITS, LABELS = load_digits(return_X_y=True)
@@ -30,6 +36,14 @@ def test_flipped_labels_come_first(kind):
     assert (found.suggested[WRONG] == LABELS[WRONG]).mean() > 0.9
     assert_array_equal(np.sort(found.ranked), np.arange(len(LABELS)))
     assert_allclose(found.probabilities.sum(axis=1), 1.0)
+
+
+def test_scores_are_nearly_those_of_leaving_rows_out():
+    """From the factor in single precision that predictions were solved with, for many rows and for few."""
+    for n in (900, 1797):
+        model = FlyRidgeClassifier(2048, encoding="rotation", random_state=0).fit(DIGITS[:n], GIVEN[:n])
+        exact = model.leave_one_out_decision(DIGITS[:n], GIVEN[:n])
+        assert_allclose(nearly_left_out(model, DIGITS[:n], GIVEN[:n]), exact, rtol=0, atol=1e-5)
 
 
 def test_cleanlab_takes_the_probabilities():
@@ -53,10 +67,12 @@ def test_wrong_targets_come_first():
 def test_influence_is_what_forgetting_does():
     """To 1e-9 of the model without the row, of classes and of targets."""
     X, y = make_friedman1(200, noise=0.5, random_state=0)
+    labels = np.column_stack([y > 14, X[:, 0] > 0.5]).astype(int)
     settings = {"n_components": 96, "n_winners": 12, "encoding": "none", "alpha": 0.1, "random_state": 0}
     for model, targets in (
         (FlyRidgeRegressor(**settings).fit(X[1:], y[1:]), y[1:]),
         (FlyRidgeClassifier(**settings).fit(X[1:], (y > y.mean())[1:]), (y > y.mean())[1:]),
+        (FlyRidgeMultiOutputClassifier(**settings).fit(X[1:], labels[1:]), labels[1:]),
     ):
         found = influence(model, X[1:], targets, X[:1])
         assert found.without.shape == (199, len(found.now))
@@ -116,6 +132,9 @@ def test_pages_show_what_facts_say():
 def test_other_models_are_refused():
     """With a word on what to use."""
     model = FlyBloomNovelty(random_state=0).fit(DIGITS)
+    several = FlyRidgeMultiOutputClassifier(64, encoding="none").fit(DIGITS, np.eye(10, dtype=int)[LABELS])
+    with pytest.raises(TypeError, match="one label a row"):
+        label_errors(several, DIGITS, np.eye(10, dtype=int)[LABELS])
     for refused in (label_errors, target_errors):
         with pytest.raises(TypeError, match="Got FlyBloomNovelty instead"):
             refused(model, DIGITS, LABELS)

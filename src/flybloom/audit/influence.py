@@ -17,12 +17,12 @@ class Influence(NamedTuple):
     Parameters
     ----------
     now : ndarray of shape (n_columns,)
-        The current scores of the classes, or the predicted targets.
+        The current scores of the classes or labels, or the predicted targets.
     without : ndarray of shape (n_learned, n_columns)
         The same if one learned row were forgotten.
     ranked : ndarray of shape (n_learned,)
-        Positions of the learned rows by descending influence on the margin of the predicted class, or on the target
-        that changes most.
+        Positions of the learned rows by descending influence on the margin of the predicted class, or on the label or
+        target that changes most.
     """
 
     now: Array
@@ -37,7 +37,7 @@ def influence(model: Any, X: Any, y: Any, row: Any) -> Influence:
 
     Parameters
     ----------
-    model : FlyRidgeClassifier or FlyRidgeRegressor
+    model : FlyRidgeClassifier, FlyRidgeMultiOutputClassifier or FlyRidgeRegressor
         A model fitted to these rows.
     X : {array-like, sparse matrix} of shape (n_learned, n_features)
         Rows that were learned.
@@ -75,11 +75,13 @@ def influence(model: Any, X: Any, y: Any, row: Any) -> Influence:
         winners = learned.hasher.winners(one)
         now = rows.left_out.scores(winners)[0]
         changes = rows.left_out.changes(winners, rows.winners, rows.truth - rows.own())[0]
-    if hasattr(model, "classes_"):
+    counts: Any = learned.counts
+    if hasattr(counts, "classes"):
         top, *others = np.argsort(-now, kind="stable")[:2]
         margin = changes[:, top] - (changes[:, others[0]] if others else 0.0)
         return Influence(now, now + changes, np.argsort(-np.abs(margin), kind="stable"))
     ranked = np.argsort(-np.abs(changes).max(axis=1), kind="stable")
-    hasher, grid = learned.hasher, learned.counts.grid
-    without = targets_of(one, hasher, grid, (now + changes)[:, None])[:, 0]
-    return Influence(targets_of(one, hasher, grid, now[None])[0], without, ranked)
+    if hasattr(model, "classes_"):
+        return Influence(now, now + changes, ranked)
+    without = targets_of(one, learned.hasher, counts.grid, (now + changes)[:, None])[:, 0]
+    return Influence(targets_of(one, learned.hasher, counts.grid, now[None])[0], without, ranked)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 if TYPE_CHECKING:
     from flybloom._internal.typing import Array, Features
     from flybloom.core.counts.base import Counts, Won
@@ -100,6 +102,13 @@ def edition(estimator: Any) -> tuple[int, float]:
     """Return a number that grows with every change of a fitted estimator, and how many rows it has learned."""
     shared = estimator._sharing
     return shared.edition, shared.value.n_rows
+
+
+def nearly_left_out(estimator: Any, X: Any, y: Any) -> Array:
+    """Return leave-one-out scores: of ridge models from the factor that predictions were solved with."""
+    if hasattr(estimator, "_nearly_left_out"):
+        return np.asarray(estimator._nearly_left_out(X, y))
+    return np.asarray(estimator.leave_one_out_decision(X, y, shared_encoding=True))
 
 
 def leaving_out(estimator: Any, X: Any, y: Any) -> AbstractContextManager[Any]:

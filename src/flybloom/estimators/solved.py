@@ -135,6 +135,16 @@ class SolvedEstimator(CountingEstimator):
                 counts: Any = learned.counts
                 yield LearnedRows(rows, learned, LeftOut(counts, alpha), winners, truth)
 
+    def _nearly_left_out(self, X: Any, y: Any) -> Array:
+        """Return leave-one-out scores, as precise as the factor that predictions were solved with."""
+        with self._scoring(X) as (rows, learned):
+            counts: Any = learned.counts
+            counts.unit.require_whole("leave rows out")
+            winners, n_rows = learned.hasher.winners(rows, self.n_jobs), counts.unit.rows(counts.n_rows)
+            with threadpool_limits(1, "blas"):  # the number of threads changes the last bits
+                solved = self._solution(counts, needs_factor=True)
+                return solved.leave_one_out(winners, self._truth(learned, rows, y), n_rows)
+
     def _truth(self, learned: Model, rows: Features, y: Any) -> Array:
         """Return the right-hand side for learned rows."""
         raise NotImplementedError

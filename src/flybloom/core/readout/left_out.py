@@ -13,6 +13,8 @@ from flybloom._internal.typing import Array, Winners
 from flybloom.core.readout.leverage import Leverages
 from flybloom.core.readout.ridge import Solvable, System, without_own
 
+VALUES_AT_ONCE = 2**20  # that are added up
+
 
 class LeftOut:
     """The equations of some counts, solved in double precision.
@@ -39,7 +41,11 @@ class LeftOut:
 
     def scores(self, winners: Winners) -> Array:
         """Return the scores of rows, with nothing left out."""
-        sums = np.array([self._weights[one].sum(axis=0) for one in winners.astype(np.int64)])
+        sums = np.empty((len(winners), self._intercept.size))
+        step = max(1, VALUES_AT_ONCE // (winners.shape[1] * self._intercept.size))
+        for begin in range(0, len(winners), step):
+            some = slice(begin, begin + step)
+            sums[some] = self._weights[winners[some]].sum(axis=1)
         return np.asarray(sums + self._intercept)
 
     def own(self, winners: Winners, truth: Array) -> Array:

@@ -9,6 +9,9 @@ from flybloom._internal.typing import Array, Winners
 from flybloom.core import _kernels
 from flybloom.core.readout.novelty_forms import packed
 
+FEW_ROWS = 2 / 3  # for each component: solving for these takes no longer than inverting
+ROWS_AT_ONCE = 512
+
 
 class Leverages:
     """Inner products of hashes in the metric of ridge regression, ``1 / n + (h - mu)' (A + alpha I)^-1 (k - mu)``.
@@ -16,7 +19,7 @@ class Leverages:
     Parameters
     ----------
     factor : ndarray of shape (n_components, n_components)
-        Upper Cholesky factor of A + alpha I in Fortran's order, in double precision.
+        Upper Cholesky factor of A + alpha I in Fortran's order; leverages are as precise as it is.
     mean : ndarray of shape (n_components,)
         How often each component wins, mu.
     n_rows : float
@@ -28,11 +31,29 @@ class Leverages:
         self._of_mean = linalg.cho_solve((factor, False), mean, check_finite=False)
 
     def of_rows(self, winners: Winners) -> Array:
-        """Return the leverage of each row, from sums over pairs of its winners: far fewer than of components."""
-        upper, _ = linalg.lapack.dpotri(self._factor, lower=0)
+        """Return the leverage of each row.
+
+        Of many rows, from the inverse: sums over pairs of winners, which are far fewer than pairs of components.
+        """
+        if len(winners) < self._mean.size * FEW_ROWS:
+            return self._of_few(winners)
+        (invert,) = linalg.get_lapack_funcs(("potri",), (self._factor,))
+        upper, _ = invert(self._factor, lower=0)
         forms = np.empty(len(winners))
-        _kernels.leverage.winner_forms(winners, packed(upper.T), forms)
+        _kernels.leverage.winner_forms(winners, packed(upper.T, upper.dtype), forms)
         return np.asarray(forms - 2.0 * self._sums(winners, self._of_mean) + self._constant)
+
+    def _of_few(self, winners: Winners) -> Array:
+        """Return the leverage of each row, from its own equations."""
+        leverage = np.empty(len(winners))
+        for begin in range(0, len(winners), ROWS_AT_ONCE):
+            some = winners[begin : begin + ROWS_AT_ONCE].astype(np.int64)
+            rows = np.zeros((len(some), self._mean.size), self._factor.dtype)
+            np.put_along_axis(rows, some, 1.0, axis=1)
+            rows -= self._mean.astype(rows.dtype)
+            solved = linalg.solve_triangular(self._factor, rows.T, trans="T", overwrite_b=True, check_finite=False)
+            leverage[begin : begin + ROWS_AT_ONCE] = np.einsum("ij,ij->j", solved, solved)
+        return leverage + 1.0 / self._n_rows
 
     def between(self, winners: Winners, others: Winners) -> Array:
         """Return the products of rows, one in each line, with other rows, one in each column."""
@@ -52,4 +73,8 @@ class Leverages:
     @staticmethod
     def _sums(winners: Winners, values: Array) -> Array:
         """Return the sums of the values of the winners of each row."""
-        return np.array([values[row].sum() for row in winners.astype(np.int64)])
+        sums = np.empty(len(winners))
+        for begin in range(0, len(winners), ROWS_AT_ONCE):
+            some = slice(begin, begin + ROWS_AT_ONCE)
+            sums[some] = values[winners[some]].sum(axis=1)
+        return sums

@@ -21,6 +21,7 @@ from scipy import linalg
 
 from flybloom._internal.typing import Array, Codes, Winners
 from flybloom.core.counts.pairs import PairsByClass, PairsByTarget
+from flybloom.core.readout.leverage import Leverages
 from flybloom.core.readout.linear import FrozenReadout, LinearReadout, TableWeights, in_units, unit_for
 from flybloom.core.readout.penalty import ALPHAS, MAX_TARGETS, Targets, choose_alpha, mixed_targets
 
@@ -28,7 +29,6 @@ LEAST_UNIT = 1e-3  # of the mean eigenvalue, for data without any variance
 MAX_DOUBLE = 1024  # components up to which factors are in double precision
 TOLERANCE = 1e-11  # of the residual of the weights, relative to what they are solved for
 MAX_STEPS = 40  # of conjugate gradients to get there
-ROWS_AT_ONCE = 512  # that are scored together
 TILE = 64  # rows, and columns, that are set up together in the cache
 
 Solvable = PairsByClass | PairsByTarget
@@ -61,7 +61,7 @@ class Ridge(NamedTuple):
         As near as the factor is, which is that of single precision for many components: enough to choose a temperature.
         The factor must be that of the counts themselves, not of those before. `LeftOut` is exact.
         """
-        leverage = _leverage(self.factor, self.mean, winners) + 1.0 / n_rows
+        leverage = Leverages(self.factor, self.mean, n_rows).of_rows(winners)
         return without_own(self.read_out().scores(winners), truth, leverage * weights)
 
     def class_similarity(self, counts: PairsByClass) -> Array:
@@ -114,19 +114,6 @@ def solve(counts: Solvable, alpha: float | str, before: Ridge | None = None) -> 
         factor = system.factor(alpha, np.float64)
         weights = linalg.cho_solve((factor, False), system.right, check_finite=False)
     return _finished(system, weights, alpha, gcv, factor)
-
-
-def _leverage(factor: Array, mean: Array, winners: Winners) -> Array:
-    """Return ``(h - mu)' (A + alpha I)^-1 (h - mu)`` of the hashes of rows."""
-    leverage = np.empty(len(winners))
-    for begin in range(0, len(winners), ROWS_AT_ONCE):
-        some = winners[begin : begin + ROWS_AT_ONCE].astype(np.int64)
-        rows = np.zeros((len(some), mean.size), factor.dtype)
-        np.put_along_axis(rows, some, 1.0, axis=1)
-        rows -= mean.astype(rows.dtype)
-        solved = linalg.solve_triangular(factor, rows.T, trans="T", overwrite_b=True, check_finite=False)
-        leverage[begin : begin + ROWS_AT_ONCE] = np.einsum("ij,ij->j", solved, solved)
-    return leverage
 
 
 def indicator(codes: Codes, n_classes: int) -> Array:
