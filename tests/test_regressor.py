@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_friedman1
+from sklearn.metrics import r2_score
 
 import flybloom
 from flybloom import FlyRidgeRegressor
 from flybloom.core.counts.by_target import TargetSums, Totals
 from flybloom.core.counts.target_grid import STEPS, TargetGrid
+from flybloom.core.counts.trend import COLUMN_STEPS, VALUE_STEPS, Trend
 from flybloom.core.readout.left_out import LeftOut
 from flybloom.estimators.access import leaving_out, reading_learned, scoring
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
@@ -191,9 +193,42 @@ def test_a_trend_is_taken_out_of_targets_exactly():
         assert TargetGrid.from_json(grid.to_json()) == grid
     parts = model.like().partial_fit(X[:100], slope[:100]) + model.like().partial_fit(X[100:], slope[100:])
     assert_array_equal(parts.counts_, model.like().partial_fit(X, slope).counts_)
-    for wrong in ([[1.5]], [[1, 2]], [[2**40]], "none"):
+    right = grid.trend.to_json()
+    for wrong in (
+        "none",
+        {"knots": [], "slopes": []},
+        {"knots": right["knots"]},
+        {**right, "slopes": right["slopes"][1:]},
+        {**right, "knots": [knots[::-1] for knots in right["knots"]]},
+        {**right, "knots": [[0, *knots[1:]] for knots in right["knots"]]},
+        {**right, "slopes": [[[1.5]] * len(some) for some in right["slopes"]]},
+        {**right, "slopes": [[[1, 2]] * len(some) for some in right["slopes"]]},
+        {**right, "slopes": [[[2**60]] * len(some) for some in right["slopes"]]},
+    ):
         with pytest.raises(ValueError, match="trend"):
             TargetGrid.from_json({**grid.to_json(), "trend": wrong})
+
+
+@pytest.mark.parametrize("n", [60, 400])
+def test_a_trend_follows_functions_of_single_columns(n):
+    """Of any form where there are enough rows, and it stays level beyond those that were seen."""
+    rng = np.random.default_rng(0)
+    columns = np.column_stack([rng.normal(size=n), rng.integers(0, 40, n), rng.exponential(size=n) ** 3, np.ones(n)])
+    targets = np.column_stack([np.sin(3 * columns[:, 0]), (7 * columns[:, 1] % 11) / 5 + np.log1p(columns[:, 2])])
+    trend = Trend.of(columns, targets, np.ones(n))
+    assert trend is not None
+    order = rng.permutation(n)
+    assert Trend.of(columns[order], targets[order], np.ones(n)) == trend
+    offsets = trend.offsets(columns)
+    if n == 400:
+        assert r2_score(targets - targets.mean(axis=0), offsets - offsets.mean(axis=0)) > 0.85
+    assert_array_equal(trend.offsets(np.zeros((1, 4))), np.zeros((1, 2)))
+    assert_array_equal(trend.offsets(np.full((2, 4), np.nan)), np.zeros((2, 2)))
+    assert_array_equal(trend.offsets(np.full((1, 4), 1e9)), trend.offsets(np.full((1, 4), 1e12)))
+    of = trend.segments()
+    reach = np.clip(np.rint(columns * COLUMN_STEPS)[:, of.columns.astype(int)] - of.lefts, 0, of.widths)
+    assert_array_equal((reach @ of.slopes + of.start) / VALUE_STEPS, offsets)
+    assert Trend.from_json(trend.to_json(), 2) == trend
 
 
 def test_relevance_follows_the_targets():

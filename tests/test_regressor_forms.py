@@ -71,7 +71,8 @@ def test_a_frozen_file_that_cannot_be_is_refused(tmp_path):
     """A trend of other columns; weights that are missing."""
     frozen = small(encoding="standard").fit(X, Y).freeze()
     hasher, facts, arrays = frozen._to_parts()
-    wrong = {**facts, "targets": {**facts["targets"], "trend": facts["targets"]["trend"][1:]}}
+    trend = {name: values[1:] for name, values in facts["targets"]["trend"].items()}
+    wrong = {**facts, "targets": {**facts["targets"], "trend": trend}}
     for parts, message in (
         ((hasher, wrong, arrays), "trend"),
         ((hasher, facts, {**arrays, "weights": arrays["weights"][:-1]}), "weights"),

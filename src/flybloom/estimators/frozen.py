@@ -312,7 +312,7 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
         frozen = FrozenOutputs.from_parts(hasher.n_components, facts, arrays)
         if frozen.grid.trend is not None:
             n_columns = hasher.encoder.columns_apart(np.zeros((1, hasher.encoder.n_features))).shape[1]
-            if len(frozen.grid.trend.coefficients) != n_columns:
+            if len(frozen.grid.trend.knots) != n_columns:
                 msg = "the trend of its targets is not of the columns of its encoding"
                 raise ValueError(msg)
         return self.with_readout(hasher, frozen)

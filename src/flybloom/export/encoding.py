@@ -58,14 +58,10 @@ def encoded(graph: Graph, encoder: Encoder, X: Value, dtype: str) -> Rows:
 
 def columns_apart(graph: Graph, encoder: Encoder, X: Value, dtype: str) -> Value:
     """Return the columns of the trend as float64; see `Encoder.columns_apart`."""
-    rows, beside = _as_given(graph, encoder, X, dtype), []
-    is_rotated = encoder.step(Rotation) is not None
-    for step in encoder.steps:
-        if isinstance(step, Standardise) and step.clip < np.inf:
-            beside.append(_standardise(graph, Standardise(step.center, step.scale), rows))
-        if is_rotated or not isinstance(step, Relevance):
-            rows = _after(graph, step, rows)
-    return graph.node("Concat", *(some.filled(graph).of(graph, "float64") for some in [*beside, rows]), axis=1)
+    rows = _as_given(graph, encoder, X, dtype)
+    for step in encoder.columns_steps():
+        rows = _after(graph, step, rows)
+    return rows.filled(graph).of(graph, "float64")
 
 
 def _as_given(graph: Graph, encoder: Encoder, X: Value, dtype: str) -> Rows:

@@ -6,7 +6,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array
 from flybloom.core._kernels._plain.score import MIX_0, MIX_1, STEP
-from flybloom.core.counts.target_grid import COEFFICIENT_STEPS, COLUMN_STEPS, MAX_COLUMN
+from flybloom.core.counts.trend import COLUMN_STEPS, MAX_COLUMN, VALUE_STEPS
 from flybloom.core.readout.linear import FrozenOutputs, FrozenReadout
 from flybloom.core.readout.novelty_forms import FilterForm, NoveltyReadout
 from flybloom.export.encoding import hashes
@@ -29,9 +29,13 @@ def target_answers(graph: Graph, learned: FrozenOutputs, won: Value, columns: Va
     if grid.trend is not None and columns is not None:
         scaled = graph.node("Round", graph.node("Mul", columns, graph.constant(float(COLUMN_STEPS))))
         whole = graph.node("Clip", scaled, graph.constant(-float(MAX_COLUMN)), graph.constant(float(MAX_COLUMN)))
-        coefficients = graph.constant(np.array(grid.trend.coefficients, np.float64))
-        sums = graph.node("MatMul", whole, coefficients)  # whole numbers, exact in any order
-        offsets = graph.node("Div", sums, graph.constant(float(COLUMN_STEPS * COEFFICIENT_STEPS)))
+        of = grid.trend.segments()
+        reach = graph.node(
+            "Sub", graph.node("Gather", whole, graph.constant(of.columns, np.int64), axis=1), graph.constant(of.lefts)
+        )
+        reach = graph.node("Min", graph.node("Max", reach, graph.constant(0.0)), graph.constant(of.widths))
+        sums = graph.node("Add", graph.node("MatMul", reach, graph.constant(of.slopes)), graph.constant(of.start))
+        offsets = graph.node("Div", sums, graph.constant(float(VALUE_STEPS)))  # whole numbers, exact in any order
         scores = graph.node("Add", scores, offsets)
     scaled = graph.node("Mul", scores, graph.constant(np.array(grid.scales)))
     return {"variable": graph.node("Add", scaled, graph.constant(np.array(grid.origins)))}

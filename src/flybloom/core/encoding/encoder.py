@@ -79,14 +79,17 @@ class Encoder:
         return dense.astype(np.float32) if dense.dtype.kind == "f" else dense
 
     def columns_apart(self, rows: Features) -> Array:
-        """Return the columns for the trend: encoded without weights, and unclipped."""
-        is_rotated, beside = any(isinstance(step, Rotation) for step in self.steps), []
-        for step in self.steps:
-            if isinstance(step, Standardise) and step.clip < math.inf:
-                beside.append(Standardise(step.center, step.scale).apply(rows))
-            if is_rotated or not isinstance(step, Relevance):
-                rows = step.apply(rows)
-        return np.concatenate([*beside, rows], axis=1)
+        """Return the columns for the trend: standardised and filled, but neither clipped nor weighted."""
+        for step in self.columns_steps():
+            rows = step.apply(rows)
+        return np.asarray(rows)
+
+    def columns_steps(self) -> list[Step]:
+        """Return the steps that make the columns for the trend."""
+        scaled = (
+            Standardise(step.center, step.scale) if isinstance(step, Standardise) else step for step in self.steps
+        )
+        return [step for step in scaled if isinstance(step, Table | WholeCenter | Standardise | Fill)]
 
     def traced_back(self, shares: Array, *, signed: bool = False) -> Array:
         """Map values of hashed columns back to features."""

@@ -33,6 +33,7 @@ SCALINGS = ("none", "whole", "center", "common", "standard")
 CENTRED = ("whole", "center")  # columns keep their sizes
 FILLS = ("none", "rows", "classes")
 CLIP, BINS, PASSTHROUGH, RELEVANCE, ROTATION = 2.5, 5, 0.4, 0.5, 50  # what a word alone stands for
+LEAST_OF_TARGETS = 0.25  # relevance of any column, where rows have targets and few columns
 WIDE = 4.0  # what values that are not clipped are measured up to
 
 
@@ -301,6 +302,8 @@ class Encoding(OldAttributes):
             fits.append(partial(bins, centred=self.bias == 0))
             n_places = places_of(self.bins, scale)
             weigh = partial(weigh, limit=max(1.0, scale * limit), n_bins=self.bins, n_places=n_places)
+            if self.columns is None:  # a trend takes what single columns tell: hashes see what few tell together
+                weigh = partial(weigh, least_of_targets=LEAST_OF_TARGETS)
         if self.relevance:
             fits.append(weigh)
         if self.rotation:

@@ -30,9 +30,17 @@ class Relevance(Step):
 
     @classmethod
     def fit(
-        cls, sample: Sample, power: float, limit: float | None, n_bins: int = 1, n_places: int | None = None
+        cls,
+        sample: Sample,
+        power: float,
+        limit: float | None,
+        n_bins: int = 1,
+        n_places: int | None = None,
+        least_of_targets: float = 0.0,
     ) -> Self:
         """Fit the weights: the relevant shares to a power, with maximum 1; all 1 if no column is informative.
+
+        Where rows have targets, no weight is less than `least_of_targets`.
 
         See `relevant_shares` for the other parameters.
         """
@@ -43,6 +51,8 @@ class Relevance(Step):
             return cls(np.ones(weights.size, np.float32))
         coarse = np.rint(weights / weights.max() * GRAIN) / GRAIN
         coarse = np.where((coarse == 0) & (weights > 0), 1 / GRAIN, coarse)
+        if sample.labels is not None and sample.labels.ndim > 1:
+            coarse = np.maximum(coarse, least_of_targets)
         return cls(coarse.astype(np.float32))
 
     def apply(self, rows: Features) -> Features:
