@@ -11,8 +11,8 @@ from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import known_codes
 from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.estimators.access import nearly_left_out
-from flybloom.estimators.outputs import OutputsEstimator
 from flybloom.estimators.scores import probabilities
+from flybloom.estimators.solved import OutputsEstimator
 
 
 class LabelErrors(NamedTuple):

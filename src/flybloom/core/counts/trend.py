@@ -202,7 +202,7 @@ def _fitted(basis: Array, wanted: Array, weights: Array) -> Array:
         best = int(criterion.argmin()) if np.isfinite(criterion).any() else shifts.size - 1
         largest = MAX_TARGET / FIT_STEPS
         coefficients[:, k] = np.clip(vectors @ (turned[:, k] * inverse[:, best]), -largest, largest)
-    return coefficients
+    return np.asarray(coefficients)
 
 
 def _are_function(knots: Any, slopes: Any, n_outputs: int) -> bool:
