@@ -1,1 +1,1 @@
-"""What every room uses and no user sees: types, checks, threads, files, pages, scores, scikit-learn's private names."""
+"""Internal helpers: types, validation, threads, files, pages, scores, and scikit-learn's private names."""

@@ -1,4 +1,4 @@
-"""Files written at once or not at all: whoever looks, and whenever a process dies, sees the old file or the new one.
+"""Atomic writes: concurrent readers, and readers after a crash, see either the old file or the new one.
 
 The content goes to a temporary file beside the target, to the disk, and only then under the target's name. A file that
 is replaced keeps its mode and its owner; names that link to it otherwise (hard links) keep the old content.
@@ -32,9 +32,9 @@ KINDS = {
 
 
 def atomic_write(path: AnyPath, content: Content) -> None:
-    """Write bytes, text or what a function writes to an open file; after a crash it is the old file or the new one.
+    """Write bytes, text or the output of a function atomically.
 
-    Of a symbolic link, what it points to is replaced. Nothing has changed after an error.
+    For a symbolic link, its target is replaced. If anything fails, the old file is unchanged.
     """
     check_writable(path)
     target = _target(path)
@@ -56,7 +56,7 @@ def atomic_write(path: AnyPath, content: Content) -> None:
 
 
 def check_writable(path: AnyPath, inputs: Iterable[AnyPath] = ()) -> None:
-    """Refuse a path that `atomic_write` could not write, or that is also read; to be called before any work is done."""
+    """Raise an error for a path that cannot be written or is also an input; call it before any work is done."""
     target, named = _target(path), os.fspath(path)
     folder = os.path.dirname(named) or "."  # noqa: PTH120 - as the user wrote it
     found = _stat(target)
@@ -88,7 +88,7 @@ def check_writable(path: AnyPath, inputs: Iterable[AnyPath] = ()) -> None:
 
 
 def remove_leftovers(path: AnyPath) -> None:
-    """Remove what writers that were killed left beside a file; nobody may be writing it now."""
+    """Remove temporary files of killed writers; there must be no concurrent writer."""
     target = _target(path)
     prefix = _prefix(target.name)
     with suppress(FileNotFoundError):
@@ -98,12 +98,12 @@ def remove_leftovers(path: AnyPath) -> None:
 
 
 def _target(path: AnyPath) -> Path:
-    """Return what is replaced: a link stays, and what it points to is replaced."""
+    """Return the path to replace, with symbolic links resolved."""
     return Path(os.path.realpath(path))
 
 
 def _stat(path: Path) -> os.stat_result | None:
-    """Return what is at a path, or None if nothing is."""
+    """Return the status of a file, or None if it does not exist."""
     try:
         return path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -111,7 +111,7 @@ def _stat(path: Path) -> os.stat_result | None:
 
 
 def _prefix(name: str) -> str:
-    """Return how temporary files of a file begin: with its name, or with as much of it as there is room for."""
+    """Return the prefix of temporary files: the file name, shortened if necessary."""
     room = MAX_NAME_BYTES - 1 - TOKEN_BYTES
     encoded = os.fsencode(name)
     if len(encoded) > room:
@@ -121,7 +121,7 @@ def _prefix(name: str) -> str:
 
 
 def _created(temporary: Path, target: Path) -> BinaryIO:
-    """Open a new file with the mode and owner of the one that it will replace, or as the umask wants new ones."""
+    """Open a new file with the mode and owner of the file to be replaced, or the default ones."""
     old = _stat(target)
     mode = 0o666 if old is None else 0o600  # private until it has its owner
     file: BinaryIO = open(temporary, "xb", opener=lambda path, flags: os.open(path, flags, mode))  # noqa: SIM115
@@ -135,7 +135,7 @@ def _created(temporary: Path, target: Path) -> BinaryIO:
 
 
 def _give(number: int, old: os.stat_result) -> None:
-    """Yield an open file the mode and owner of another; a group that cannot be kept is left out of the mode."""
+    """Set mode and owner of an open file; permissions of a group that cannot be set are removed."""
     mode, new = stat.S_IMODE(old.st_mode) & 0o777, os.fstat(number)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
         try:
@@ -149,7 +149,7 @@ def _give(number: int, old: os.stat_result) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Let the new name survive a power cut, too, where the file system can; the file has been replaced already."""
+    """Flush the folder to disk, so that the new name survives a power failure."""
     if os.name == "posix":
         with suppress(OSError):
             number = os.open(folder, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""Whose line a warning is about: that of the user, not one inside the library."""
+"""Stack level of warnings, so that they point to the user's line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def _passing_on() -> tuple[str, ...]:
-    """Return how files begin that pass calls on: flybloom's, scikit-learn's, as pipelines do, and that of contexts."""
+    """Return path prefixes of frames to skip: flybloom, scikit-learn and contextlib."""
     found = [Path(__file__).parents[1]]
     spec = find_spec("sklearn")
     if spec is not None and spec.origin is not None:
@@ -22,7 +22,7 @@ _PASSING_ON = _passing_on()
 
 
 def user_level() -> int:
-    """Return the `stacklevel` with which the caller warns about the first line outside of flybloom and scikit-learn."""
+    """Return the `stacklevel` of the first frame outside of flybloom and scikit-learn."""
     own = inspect.currentframe()
     frame, level = own.f_back if own is not None else None, 1
     while frame is not None and frame.f_back is not None and frame.f_code.co_filename.startswith(_PASSING_ON):

@@ -1,6 +1,6 @@
-"""Cells of tables as numbers: a category by a fingerprint of its text, a time by its seconds.
+"""Cells of tables as numbers: categories as fingerprints of their text, times as seconds.
 
-So rows of any table are rows of floats from the start, wherever they are read, and nothing has to be agreed on between
+So rows of any table are floats wherever they are read, and no mapping has to be shared between
 blocks, threads or machines. What the numbers mean is known by the kind of the column.
 """
 
@@ -50,17 +50,17 @@ class Mixed(NamedTuple):
 
 
 def distinct(values: Iterable[Any]) -> tuple[list[Any], Array]:
-    """Return different values in the order in which they come, and which of them each value is."""
+    """Return distinct values in order of appearance, and the index of each value."""
     found: dict[Any, int] = {}
     codes = [found.setdefault((type(value), value), len(found)) for value in values]
     return [value for _, value in found], np.array(codes, np.intp)
 
 
 def kind_of(values: Sequence[Any]) -> str | Mixed | None:
-    """Return what a column is that holds these different values; None if all are missing.
+    """Infer the kind of a column from its distinct values; None if all are missing.
 
-    Text that is written as numbers throughout is numbers, text that is dates throughout is dates. Where most are
-    numbers the others are rather slips than categories.
+    If all text can be parsed as numbers or dates, the column is numeric or of dates. If most values are
+    numbers, the others are reported as errors.
     """
     known = [value for value in values if not is_missing(value)]
     if not known:
@@ -76,7 +76,7 @@ def kind_of(values: Sequence[Any]) -> str | Mixed | None:
 
 
 def cells(values: Sequence[Any], kind: str) -> tuple[Array, int | None]:
-    """Return values as numbers, NaN where they are missing, and where the first one is that cannot be such a number."""
+    """Return values as numbers, NaN for missing ones, and the position of the first invalid one."""
     numbers = np.full(len(values), np.nan)
     wrong = None
     for at, value in enumerate(values):
@@ -91,7 +91,7 @@ def cells(values: Sequence[Any], kind: str) -> tuple[Array, int | None]:
 
 
 def seconds_of(times: Array) -> Array:
-    """Return NumPy's times, or spans of time, as seconds; NaN where there is none."""
+    """Convert NumPy times or durations to seconds; NaN for missing ones."""
     micro = times.astype(f"{times.dtype.kind}8[us]")
     seconds: Array = micro.astype(np.int64) / 1e6
     seconds[np.isnat(micro)] = np.nan
@@ -99,7 +99,7 @@ def seconds_of(times: Array) -> Array:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a cell has no value: None, NaN, NaT, or text that says so."""
+    """Return whether a cell is missing: None, NaN, NaT, or text such as "NA"."""
     if isinstance(value, str):
         return value.strip() in _ABSENT
     if value is None:
@@ -111,7 +111,7 @@ def is_missing(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a cell is a number, or text that is written as one, or says true or false."""
+    """Return whether a cell is a number or a bool, or text that can be parsed as one."""
     if isinstance(value, str):
         text = value.strip()
         return text in _TRUTH or _NUMBER.fullmatch(text) is not None
@@ -119,7 +119,7 @@ def is_number(value: Any) -> bool:
 
 
 def text_of(value: Any) -> str:
-    """Return a category as text; integers have one spelling, whatever type they came in."""
+    """Return a category as text; equal integers of different types give the same text."""
     if isinstance(value, str):
         return value.strip()
     value = value.item() if isinstance(value, np.generic) else value
@@ -129,7 +129,7 @@ def text_of(value: Any) -> str:
 
 
 def _converted(value: Any, kind: str) -> float | None:
-    """Return a number or a date as a float; None if it is none."""
+    """Parse a number or a date as a float; None if it is invalid."""
     if kind == DATE:
         return _seconds(value)
     if not is_number(value):
@@ -139,13 +139,13 @@ def _converted(value: Any, kind: str) -> float | None:
 
 
 def _fingerprint(text: str) -> float:
-    """Return an integer of 52 bits that stands for a text, on every machine."""
+    """Return a 52-bit fingerprint of a text, equal on every machine."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return float(int.from_bytes(digest, "little") >> (64 - FINGERPRINT_BITS))
 
 
 def _seconds(value: Any) -> float | None:
-    """Return when a date is, in seconds since 1970 by the clock where it was; None if it is no date."""
+    """Parse a date as seconds since 1970 in local time; None if it is invalid."""
     if isinstance(value, str):
         found = _DATE.fullmatch(value.strip())
         if found is None:

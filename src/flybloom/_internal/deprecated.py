@@ -1,4 +1,4 @@
-"""Old names of parameters and attributes: they work for one version, with a `FutureWarning`, and are seen nowhere."""
+"""Deprecated names of parameters and attributes, which work for one version with a `FutureWarning`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ REMOVED_IN = "0.4"
 
 
 def warn_deprecated(message: str) -> None:
-    """Warn the line of the user that something works for one version only."""
+    """Warn about a deprecated name, pointing to the user's line."""
     warnings.warn(f"{message} It will be removed in {REMOVED_IN}.", FutureWarning, stacklevel=user_level())
 
 
 def old_functions(module: str, renamed: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a module whose functions or classes had other names."""
+    """Return the `__getattr__` of a module with renamed functions or classes."""
 
     def found(name: str) -> Any:
         if name not in renamed:
@@ -38,7 +38,7 @@ def old_functions(module: str, renamed: Mapping[str, str]) -> Callable[[str], An
 
 
 def current_parameters(kind: Any, given: Mapping[str, Any], *, warns: bool = True) -> dict[str, Any]:
-    """Return keyword arguments of a class under the names that it has now."""
+    """Return keyword arguments with current names."""
     current = dict(given)
     for old, new in getattr(kind, "_old_parameters", {}).items():
         if old not in current:
@@ -60,12 +60,12 @@ def current_parameters(kind: Any, given: Mapping[str, Any], *, warns: bool = Tru
 
 
 def attributes_of(kind: Any) -> set[str]:
-    """Return the attributes of a class that were parameters."""
+    """Return the attributes of a class that used to be parameters."""
     return {old for old, new in getattr(kind, "_old_parameters", {}).items() if new == ATTRIBUTE}
 
 
 def without_attributes(owner: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Set attributes that were parameters, and return the keyword arguments that still are."""
+    """Set attributes that used to be parameters, and return the other keyword arguments."""
     for name in attributes_of(type(owner)) & set(given):
         setattr(owner, name, given.pop(name))
         warn_deprecated(f"{name}= of {type(owner).__name__} is deprecated. Set the attribute {name} instead.")
@@ -73,7 +73,7 @@ def without_attributes(owner: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def accepts_old_parameters(kind: Kind) -> Kind:
-    """Let a class be made with the names in its `_old_parameters` as well; its signature does not show them."""
+    """Let the constructor of a class accept deprecated parameters; its signature does not change."""
     init: Any = kind.__init__  # type: ignore[misc]
     old = getattr(kind, "_old_parameters", {}).keys()
 
@@ -89,16 +89,16 @@ def accepts_old_parameters(kind: Kind) -> Kind:
 
 
 class OldAttributes:
-    """A class that has attributes and methods under their old names as well.
+    """Mixin for deprecated names of attributes and methods.
 
-    `_old_attributes` says what became of each: the new name, or a pair of what to use instead and a function of the
+    `_old_attributes` maps each to its new name, or to a pair of a replacement to name and a function of the
     object.
     """
 
     _old_attributes: ClassVar[Renamed] = {}
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute by its old name; for others, raise again what `getattr` raised."""
+        """Return an attribute by its deprecated name, or raise AttributeError."""
         for kind in type(self).__mro__:
             new = vars(kind).get("_old_attributes", {}).get(name)
             if new is not None:
@@ -111,16 +111,16 @@ class OldAttributes:
 
 
 class OldNames(OldAttributes):
-    """An estimator that has old names of parameters as well.
+    """Mixin for deprecated names of parameters.
 
-    `_old_parameters` says what became of each: the new name, `ATTRIBUTE`, or a function that puts something else in its
+    `_old_parameters` maps each to its new name, `ATTRIBUTE`, or a function that replaces
     place.
     """
 
     _old_parameters: ClassVar[Mapping[str, str | Taken]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Let subclasses accept old names."""
+        """Let subclasses accept deprecated names."""
         super().__init_subclass__(**options)
         if "__init__" in vars(cls):
             accepts_old_parameters(cls)
@@ -141,7 +141,7 @@ class OldNames(OldAttributes):
         return super().set_params(**without_attributes(self, current_parameters(type(self), params)))  # type: ignore[misc]
 
     def __sklearn_clone__(self) -> Any:
-        """Return a clone, with the attributes that were parameters."""
+        """Return a clone with the attributes that used to be parameters."""
         twin = super().__sklearn_clone__()  # type: ignore[misc]
         for name in attributes_of(type(self)):
             if getattr(self, name) != getattr(twin, name):
@@ -149,6 +149,6 @@ class OldNames(OldAttributes):
         return twin
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over what was pickled, perhaps under old names."""
+        """Restore a pickled state, possibly with deprecated names."""
         new = {old: name for old, name in self._old_parameters.items() if isinstance(name, str) and name != ATTRIBUTE}
         super().__setstate__({new.get(name, name): value for name, value in state.items()})  # type: ignore[misc]

@@ -1,6 +1,6 @@
-"""Logarithm and exponential from additions, multiplications and divisions alone.
+"""Logarithm and exponential from basic arithmetic.
 
-These are rounded correctly everywhere, so the bits are the same on every machine; those of a library are not.
+Basic arithmetic is rounded correctly, so the bits are equal on every machine, unlike those of math libraries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LEAST_EXPONENT = -700.0  # below, the exponential is taken for 0
 def logarithm(values: Array) -> Array:
     """Return the logarithm of numbers above 0, to about the last bit of a float64.
 
-    With z = (x - 1) / (x + 1), log x is 2 (z + z^3 / 3 + z^5 / 5 + ...), which ends soon for x near 1.
+    With z = (x - 1) / (x + 1), log x is 2 (z + z^3 / 3 + z^5 / 5 + ...), which converges fast for x near 1.
     """
     x, exponent = np.frexp(np.asarray(values, np.float64))
     is_small = x < ROOT_OF_HALF
@@ -39,7 +39,7 @@ def logarithm(values: Array) -> Array:
 def exponential(values: Array) -> Array:
     """Return e to the power of numbers up to 0, to about the last bit of a float64; 0 for very small ones.
 
-    A power of two is taken out, and what is left is 1 + x (1 + x / 2 (1 + x / 3 (...))).
+    A power of two is factored out; the rest is 1 + x (1 + x / 2 (1 + x / 3 (...))).
     """
     is_large = np.asarray(values) >= LEAST_EXPONENT  # what is no number is not
     x = np.where(is_large, values, LEAST_EXPONENT)

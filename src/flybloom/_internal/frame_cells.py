@@ -1,4 +1,4 @@
-"""Frames of pandas, polars and Arrow: what each column is, and its cells as numbers; and vectors as rows."""
+"""Frames of pandas, polars and Arrow: kinds of columns, conversion to numbers, and columns of vectors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class FrameColumn(NamedTuple):
     values: Any
 
     def kind(self) -> str:
-        """Return what the column is; by its declaration, or by a look at all of its values."""
+        """Return the kind of the column, from its type or inferred from all values."""
         if self.declared is not None:
             return NUMBER if self.declared == SPAN else self.declared
         found = kind_of(self._distinct()[0])
@@ -34,7 +34,7 @@ class FrameColumn(NamedTuple):
         return found or CATEGORY
 
     def numbers(self, kind: str, dtype: Any = np.float64) -> Array:
-        """Return the cells as numbers of a kind, NaN where they are missing; in a type where the column is numbers."""
+        """Convert the cells to numbers according to a kind, NaN for missing ones."""
         if self.declared == kind == NUMBER:
             return _plain(self.values, dtype)
         if self.declared == SPAN and kind == NUMBER:
@@ -53,11 +53,11 @@ class FrameColumn(NamedTuple):
         return np.append(numbers, np.nan)[codes]
 
     def array(self) -> Array:
-        """Return the cells as they are."""
+        """Return the cells unchanged."""
         return np.asarray(self.values.to_numpy())
 
     def _distinct(self) -> tuple[list[Any], Array]:
-        """Return different values, and which of them each cell has."""
+        """Return distinct values, and the index of each cell."""
         if hasattr(self.values, "cat") and hasattr(self.values.cat, "codes"):  # pandas' categories; -1 is missing
             return self.values.cat.categories.tolist(), self.values.cat.codes.to_numpy().astype(np.intp)
         values = self.values.to_pylist() if hasattr(self.values, "to_pylist") else self.values.to_list()
@@ -69,7 +69,7 @@ class FrameColumn(NamedTuple):
 
 
 def table_columns(X: Any) -> list[FrameColumn] | None:
-    """Return the columns of a frame, or None if it is none."""
+    """Return the columns of a frame, or None for other objects."""
     for kind in type(X).__mro__:
         reader = _READERS.get((kind.__module__.split(".")[0], kind.__name__))
         if reader is not None:
@@ -78,7 +78,7 @@ def table_columns(X: Any) -> list[FrameColumn] | None:
 
 
 def table_kinds(X: Any) -> tuple[str, ...] | None:
-    """Return what the columns of a frame are; None if all are numbers, or it is no frame."""
+    """Return the kinds of the columns of a frame; None if all are numeric or it is not a frame."""
     columns = table_columns(X)
     if columns is None or all(column.declared == NUMBER for column in columns):
         return None
@@ -93,14 +93,14 @@ def table_numbers(columns: Sequence[FrameColumn], kinds: Sequence[str]) -> Array
 
 
 def _plain(values: Any, dtype: Any) -> Array:
-    """Return a column that is declared to hold numbers, or bools."""
+    """Return a column of a numeric or boolean type."""
     if hasattr(values, "iloc") and np.dtype(dtype).kind == "f":
         return np.asarray(values.to_numpy(dtype, na_value=np.nan))
     return np.asarray(values.to_numpy(), dtype)
 
 
 def _times(values: Any) -> Array:
-    """Return a column of times, as the clocks showed them, or of spans."""
+    """Return a column of local times or durations."""
     if hasattr(values, "iloc"):
         zone = getattr(values.dtype, "tz", None) or getattr(getattr(values.dtype, "pyarrow_dtype", None), "tz", None)
         values = values if zone is None else values.dt.tz_localize(None)
@@ -112,7 +112,7 @@ def _times(values: Any) -> Array:
 
 
 def _of_pandas(frame: Any) -> list[FrameColumn]:
-    """Return the columns of a frame of pandas."""
+    """Return the columns of a pandas frame."""
     found = []
     for at, (name, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
         letter = getattr(dtype, "kind", "O")
@@ -124,7 +124,7 @@ def _of_pandas(frame: Any) -> list[FrameColumn]:
 
 
 def _of_polars(frame: Any) -> list[FrameColumn]:
-    """Return the columns of a frame of polars."""
+    """Return the columns of a polars frame."""
     by_type = {"Categorical": CATEGORY, "Enum": CATEGORY, "Date": DATE, "Datetime": DATE, "Duration": SPAN}
     found = []
     for column in frame.get_columns():
@@ -135,7 +135,7 @@ def _of_polars(frame: Any) -> list[FrameColumn]:
 
 
 def _of_arrow(table: Any) -> list[FrameColumn]:
-    """Return the columns of a table of Arrow."""
+    """Return the columns of an Arrow table."""
     found = []
     for name, type_, column in zip(table.schema.names, table.schema.types, table.columns, strict=True):
         text = str(type_)
@@ -157,7 +157,7 @@ _READERS = {
 
 
 def as_rows(X: Any) -> Any:
-    """Return what the checks of rows know: an array for vectors, a table for a reader of it, all else as it is.
+    """Return rows for validation: an array for vectors, a table for a reader of it, anything else unchanged.
 
     Vectors are one column of lists that have the same length: an array of objects, a column of Arrow, pandas or polars,
     or a frame that has no other column. Nothing is imported for it, and values keep their type.
@@ -214,7 +214,7 @@ def vectors(column: Any) -> Array:
 
 
 def _of_arrow_lists(lists: Any) -> Array:
-    """Return an array of lists of Arrow as rows."""
+    """Return an Arrow array of lists as rows."""
     lengths = np.unique(lists.value_lengths().to_numpy(zero_copy_only=False))
     values = lists.flatten()
     if lists.null_count or lengths.size != 1 or values.null_count:
@@ -232,13 +232,13 @@ def _stacked(rows: list[Any]) -> Array:
 
 
 def _unequal(found: str) -> str:
-    """Return why vectors are no rows."""
+    """Return the error for vectors that do not form rows."""
     return (
         f"X is a column of vectors. Expected vectors of one length, without gaps. Got {found} instead. Drop these rows."
     )
 
 
 def _of_tensor(tensor: Any) -> Any:
-    """Return a tensor of torch as an array; of types that NumPy does not have as float32, which holds them."""
+    """Return a torch tensor as an array; types that NumPy lacks become float32."""
     tensor = tensor.detach().cpu()
     return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()

@@ -1,4 +1,4 @@
-"""Pages for a browser: one file each, without scripts, everything escaped, in one set of colours."""
+"""Self-contained HTML pages without scripts, escaped, with common colours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DARK = {
 
 
 def render_page(package: str, extra: str, context: dict[str, Any], filters: Iterable[Callable[..., str]] = ()) -> str:
-    """Return the page that ``page.html.jinja`` of a package, which extends ``base``, makes of what it shows."""
+    """Render ``page.html.jinja`` of a package, which extends ``base``."""
     require_extra("jinja2", extra, "The page")
     from jinja2 import DictLoader, Environment  # noqa: PLC0415 - an extra, so only here
 

@@ -1,4 +1,4 @@
-"""How much memory the machine can still give, where it says so."""
+"""Available memory of the machine."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ CGROUP = Path("/sys/fs/cgroup")
 
 
 def available_memory() -> int | None:
-    """Return the bytes that can be allocated without swapping, or None if the system does not tell."""
+    """Return the bytes that can be allocated without swapping, or None if it is unknown."""
     known = [size for size in (_of_machine(), _of_container()) if size is not None]
     return min(known, default=None)
 
 
 def _of_machine() -> int | None:
-    """Return what Linux calls available."""
+    """Return MemAvailable on Linux."""
     try:
         lines = MEMINFO.read_text().splitlines()
     except OSError:
@@ -27,7 +27,7 @@ def _of_machine() -> int | None:
 
 
 def _of_container() -> int | None:
-    """Return what is left of the limit of a container; files that it has read can be dropped from memory."""
+    """Return the remaining memory of a container; the page cache counts as free."""
     try:
         limit = (CGROUP / "memory.max").read_text().strip()
         used = int((CGROUP / "memory.current").read_text())

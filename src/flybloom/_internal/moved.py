@@ -1,4 +1,4 @@
-"""Import paths of 0.2 that lead elsewhere now; they work through 0.3, and this file goes after it."""
+"""Deprecated import paths of 0.2, which work through 0.3; remove this file afterwards."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ NEW = {  # modules and packages of flybloom, by their old names
 
 
 class MovedModules:
-    """Finds and loads modules by their old names: the very modules that have the new ones, not copies of them."""
+    """Import hook that maps old module names to the same module objects as new ones."""
 
     def find_spec(self, name: str, *_: Any) -> ModuleSpec | None:
-        """Return how to import an old name; nothing for all others."""
+        """Return a module spec for an old name; None for other names."""
         package, *inside = name.split(".")
         if package != "flybloom" or not inside or inside[0] not in NEW:
             return None
         return ModuleSpec(name, self)  # type: ignore[arg-type] # importlib.abc.Loader would double the time of importing
 
     def create_module(self, _: ModuleSpec) -> None:
-        """Let Python make a module, which `exec_module` replaces."""
+        """Return None for the default module, which `exec_module` replaces."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Put the module of the new name in the place of the one that was to be loaded."""
+        """Replace the module by that of the new name."""
         old = module.__name__
         _, name, *inside = old.split(".")
         new = ".".join(("flybloom", NEW[name], *inside))
@@ -44,5 +44,5 @@ class MovedModules:
 
 
 def install() -> None:
-    """Ask for old names first: what is inside a package that has moved would else be found, and loaded twice."""
+    """Install the hook first, or submodules of moved packages would be loaded twice."""
     sys.meta_path.insert(0, MovedModules())

@@ -1,4 +1,4 @@
-"""Threads over blocks of rows: kernels release the GIL. And work that no signal may interrupt."""
+"""Threads over blocks of rows (kernels release the GIL), and uninterruptible work."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 def for_each_block(work: Callable[[slice], None], n_rows: int, n_columns: int, n_jobs: int | None) -> None:
     """Call `work` with every block of rows, on `n_jobs` threads.
 
-    A block has a bounded number of rows, and so few that each thread gets four blocks if it can.
+    Blocks have a bounded number of rows, small enough for four blocks per thread if possible.
     """
     n_threads = 1
     if n_jobs != 1 and (n_rows > KERNEL_ROWS or n_jobs is not None):  # joblib takes longer to ask than a row to score
@@ -40,9 +40,9 @@ def for_each_block(work: Callable[[slice], None], n_rows: int, n_columns: int, n
 
 @contextmanager
 def threads(n_threads: int) -> Iterator[Callable[..., list[Any]]]:
-    """Yield a function that calls another with each of several tuples of arguments, on so many threads.
+    """Yield a function that maps another over tuples of arguments, on `n_jobs` threads.
 
-    The thread that asks is one of them. joblib's own pool takes some 50 ms to start and stop, as long as many a call.
+    The calling thread is one of them. The pool of joblib takes about 50 ms to start and stop.
     """
     if n_threads <= 1:
         yield lambda function, arguments: [function(*given) for given in arguments]
@@ -70,14 +70,14 @@ def threads(n_threads: int) -> Iterator[Callable[..., list[Any]]]:
 
 
 def _first(error: BaseException) -> BaseException:
-    """Return the interrupt itself, where Python's own waiting was confused by it and raised something else."""
+    """Return the interrupt if waiting for a thread raised another error because of it."""
     while isinstance(error, RuntimeError) and error.__context__ is not None:
         error = error.__context__
     return error
 
 
 def uninterrupted(work: Callable[[], T]) -> T:
-    """Return what `work` returns; an interrupt that comes meanwhile is raised when it has ended.
+    """Return the result of `work`; an interrupt is raised after it has finished.
 
     Python runs the handlers of signals in the main thread only. So the main thread waits while another one works, and
     continues waiting whatever comes.
@@ -113,7 +113,7 @@ def uninterrupted(work: Callable[[], T]) -> T:
 
 
 def ahead(items: Iterator[Item], n_jobs: int | None) -> Iterator[Item]:
-    """Yield items, each of which a thread of its own makes while the one before is in use; with one job, no thread."""
+    """Yield items, prefetching the next one on a thread unless there is one job."""
     from joblib import effective_n_jobs  # noqa: PLC0415 - those who only predict need none
 
     if effective_n_jobs(n_jobs) == 1:

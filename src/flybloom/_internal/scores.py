@@ -1,4 +1,4 @@
-"""How good predictions are: the share that is right, by rows and by classes, and how much to believe a confidence."""
+"""Accuracy, balanced accuracy and calibration error."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ N_BINS = 15  # of confidence, as in most of the literature
 
 
 def accuracy(truth: Array, predicted: Array) -> float:
-    """Return the share of rows that are right."""
+    """Return the accuracy."""
     return float((truth == predicted).mean())
 
 
 def balanced_accuracy(truth: Array, predicted: Array) -> float:
-    """Return the mean over the classes in `truth` of the share of their rows that is right."""
+    """Return the balanced accuracy over the classes in `truth`."""
     _, codes = np.unique(truth, return_inverse=True)
     return mean_recall(np.bincount(codes, weights=truth == predicted), np.bincount(codes))
 
 
 def mean_recall(n_right: Array, n_rows: Array) -> float:
-    """Return the balanced accuracy from how many rows of each class are right; classes without rows do not count.
+    """Return the balanced accuracy from the number of correct rows of each class, ignoring classes without rows.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def mean_recall(n_right: Array, n_rows: Array) -> float:
 
 
 class Reliability(NamedTuple):
-    """What the confidence of predictions is worth, in bins of equal width."""
+    """Calibration of predictions in bins of equal width."""
 
     n_rows: Array  # of each bin
     confidence: Array  # the mean in each bin, NaN in those without rows
@@ -46,7 +46,7 @@ class Reliability(NamedTuple):
 
 
 def reliability(confidence: Array, is_right: Array, n_bins: int = N_BINS) -> Reliability:
-    """Return how often predictions of each confidence are right, and how much that is from what they say.
+    """Return the accuracy of predictions by confidence, and the expected calibration error.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The only place that imports names which scikit-learn does not call public."""
+"""The only module that imports private names of scikit-learn."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -31,6 +31,6 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def fit_context(method: Method) -> Method:
-    """Check the parameters of an estimator before a method, and keep what type checkers know of the method."""
+    """Validate the parameters of an estimator before a method; keeps its type."""
     checked: Method = _fit_context(prefer_skip_nested_validation=True)(method)
     return checked

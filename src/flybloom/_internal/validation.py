@@ -1,4 +1,4 @@
-"""The boundary: what users pass, checked and brought into the form the rest relies on."""
+"""Validation and conversion of user input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VECTOR = 1  # dimensions of targets that have one output
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Yield an estimator back the attributes it had, if anything goes wrong inside."""
+    """Restore the attributes of an estimator if an error occurs inside."""
     before = dict(vars(estimator))
     try:
         yield
@@ -35,7 +35,7 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 
 class NamedRows(NamedTuple):
-    """Rows whose features have names, as blocks of a table have them, without a frame around them."""
+    """Rows with feature names, without the cost of a frame."""
 
     array: Array
     names: list[str]
@@ -52,14 +52,14 @@ class NamedRows(NamedTuple):
 
 
 def taken(X: Any, which: Any) -> Any:
-    """Return some of the rows, of whatever kind they are."""
+    """Return some of the rows of any supported type."""
     if isinstance(X, NamedRows):
         return X.taken(which)
     return safe_indexing(X.tocsr() if sparse.issparse(X) else X, which)
 
 
 class NewRows(NamedTuple):
-    """The first rows that somebody meets, and what their features are."""
+    """Validated first rows with feature names and kinds."""
 
     rows: Features
     names: tuple[str, ...] | None
@@ -67,7 +67,7 @@ class NewRows(NamedTuple):
 
 
 class KnownFeatures(Protocol):
-    """What rows must have: so many columns, of these names if they have any."""
+    """Expected features: number of columns, and names if any."""
 
     @property
     def n_features(self) -> int:
@@ -79,7 +79,7 @@ class KnownFeatures(Protocol):
 
     @property
     def kinds(self) -> tuple[str, ...] | None:
-        """What they are, where not all are numbers."""
+        """Their kinds, if not all are numeric."""
 
     @property
     def takes_sparse(self) -> bool:
@@ -87,7 +87,7 @@ class KnownFeatures(Protocol):
 
 
 def check_new_rows(X: Any, owner: str, *, takes_sparse: bool, min_rows: int = 1) -> NewRows:
-    """Return the first rows that an estimator meets, as a numeric array or canonical CSR matrix, and what they are."""
+    """Validate the first rows of an estimator: a numeric array or canonical CSR matrix, with names and kinds."""
     if isinstance(X, NamedRows):
         return NewRows(np.asarray(_checked_array(X.array, owner)), tuple(X.names), X.kinds)
     names = kinds = None
@@ -105,7 +105,7 @@ def check_new_rows(X: Any, owner: str, *, takes_sparse: bool, min_rows: int = 1)
 def check_rows(
     X: Any, owner: str, known: KnownFeatures, *, min_rows: int = 1, takes_sparse: bool | None = None
 ) -> Features:
-    """Return rows as a numeric array or canonical CSR matrix, with the features that are known.
+    """Validate rows with known features: a numeric array or canonical CSR matrix.
 
     Values may be missing (NaN), but not infinite.
     """
@@ -146,7 +146,7 @@ def check_rows(
 
 
 def _checked_array(X: Any, owner: str, min_rows: int = 1) -> Any:
-    """Return rows as scikit-learn checks them; a sum by which it looks for infinity may itself leave the range."""
+    """Call `check_array`, ignoring overflow in its test for infinity."""
     with np.errstate(invalid="ignore"):
         return check_array(
             X, accept_sparse="csr", input_name="X", ensure_all_finite="allow-nan", estimator=owner,
@@ -155,7 +155,7 @@ def _checked_array(X: Any, owner: str, min_rows: int = 1) -> Any:
 
 
 def _columns_of_frame(X: Any, owner: str) -> list[FrameColumn]:
-    """Return the columns of a frame, or refuse what is none."""
+    """Return the columns of a frame; other objects raise an error."""
     columns = table_columns(X)
     if columns is None:
         msg = (
@@ -167,7 +167,7 @@ def _columns_of_frame(X: Any, owner: str) -> list[FrameColumn]:
 
 
 def _require_kinds(found: tuple[str, ...] | None, known: KnownFeatures, owner: str) -> None:
-    """Raise an error for rows whose columns were read as something else than is known."""
+    """Raise an error for rows with other kinds of columns than expected."""
     if found == known.kinds:
         return
     n = known.n_features
@@ -182,7 +182,7 @@ def _require_kinds(found: tuple[str, ...] | None, known: KnownFeatures, owner: s
 
 
 def _stand_in(owner: str, known: KnownFeatures) -> Any:
-    """Return an object that scikit-learn's check of names can ask, and call by the name of the estimator."""
+    """Return a stand-in for the estimator, for scikit-learn's check of feature names."""
     attributes: dict[str, Any] = {"n_features_in_": known.n_features}
     if known.names is not None:
         attributes["feature_names_in_"] = np.array(known.names, object)
@@ -190,7 +190,7 @@ def _stand_in(owner: str, known: KnownFeatures) -> Any:
 
 
 def _checked_sparse(rows: Features, *, takes_sparse: bool) -> Features:
-    """Return sparse rows in canonical form, if sparse ones are taken at all."""
+    """Return sparse rows in canonical form; an error if they are not supported."""
     if not takes_sparse:
         msg = (
             "Cannot center sparse matrices: use `encoding='auto'`, 'none' or 'none+relevance' instead. "
@@ -233,7 +233,7 @@ def check_labels(y: Any, n_rows: int | None = None) -> Array:
 
 
 def _are_few_plain_labels(y: Any) -> bool:
-    """Return whether `y` is a short list of text, or of integers that every type holds, which needs no look."""
+    """Return whether `y` is a short list of strings or small integers, which needs no checks."""
     if type(y) is not list or not 0 < len(y) <= MAX_PLAIN_LABELS:
         return False
     kinds = {*map(type, y)}
@@ -241,7 +241,7 @@ def _are_few_plain_labels(y: Any) -> bool:
 
 
 def _exact_integers(y: Any) -> Any:
-    """Return integers that numpy or scikit-learn would turn into floats as integers; anything else as it is."""
+    """Convert integers that NumPy would round to floats; return anything else unchanged."""
     if isinstance(y, list | tuple):
         return _exact_list(y)
     columns: Any = getattr(y, "dtypes", None) if getattr(y, "ndim", 1) == 2 else None  # noqa: PLR2004 - a frame
@@ -252,7 +252,7 @@ def _exact_integers(y: Any) -> Any:
 
 
 def _exact_list(y: Any) -> Any:
-    """Return a list of labels as an array where numpy would round integers; those that must be are refused."""
+    """Convert a list of labels to an array if NumPy would round integers."""
     whole = [label for label in y if isinstance(label, int | np.integer)]
     if not whole or max(map(abs, map(int, whole))) <= MAX_EXACT:
         return y
@@ -277,7 +277,7 @@ def _exact_list(y: Any) -> Any:
 
 
 def resolve_seed(random_state: Any) -> int:
-    """Return an integer `random_state` as it is, and draw one from any other."""
+    """Return an integer `random_state` unchanged; draw one from a generator."""
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

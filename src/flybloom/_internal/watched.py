@@ -1,4 +1,4 @@
-"""What progress needs to know: whether anybody watches, and whether numba is compiling, which takes seconds once."""
+"""Whether progress is visible, and whether numba is compiling, which takes seconds once."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ def is_watched() -> bool:
 
 @contextmanager
 def telling_of_compilation(tell: Callable[[bool], None]) -> Iterator[None]:
-    """Call `tell` with True when a kernel begins to be compiled, with False when that has ended."""
+    """Call `tell` with True when compilation of a kernel starts, and with False when it ends."""
     from numba.core import event  # noqa: PLC0415 - heavy
 
     depth = 0
 
     class Listener(event.Listener):
-        """Counts how deep in compilations we are: kernels call others."""
+        """Counter of nested compilations."""
 
         def on_start(self, event: Any) -> None:  # noqa: ARG002
-            """One more has begun."""
+            """Enter a compilation."""
             nonlocal depth
             depth += 1
             if depth == 1:
                 tell(True)
 
         def on_end(self, event: Any) -> None:  # noqa: ARG002
-            """One has ended."""
+            """Leave a compilation."""
             nonlocal depth
             depth -= 1
             if depth == 0:

@@ -23,7 +23,7 @@ from flybloom.exceptions import SourceError
 
 
 class NpyHeader(NamedTuple):
-    """What an array in NPY format begins with."""
+    """Header of an array in NPY format."""
 
     shape: tuple[int, ...]
     is_by_columns: bool
@@ -32,12 +32,12 @@ class NpyHeader(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        """How many bytes follow."""
+        """Number of bytes of the values."""
         return math.prod(self.shape) * self.dtype.itemsize
 
 
 def npy_header(file: IO[bytes]) -> NpyHeader:
-    """Return shape, whether stored by columns, and type, of an array in NPY format."""
+    """Read the header of an array in NPY format."""
     version = npy_format.read_magic(file)
     read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
     shape, is_by_columns, dtype = read(file)
@@ -45,7 +45,7 @@ def npy_header(file: IO[bytes]) -> NpyHeader:
 
 
 class NpyFile(FilePart):
-    """A two-dimensional array, or some of its rows; the target is the number of a column, -1 for the last."""
+    """Reader of a two-dimensional NPY array or a range of its rows; the target is a column number, -1 for the last."""
 
     def __init__(self, path: Path, rows: tuple[int, int] | None = None) -> None:
         super().__init__(path)
@@ -53,7 +53,7 @@ class NpyFile(FilePart):
         self.first_row = 0 if rows is None else rows[0]
 
     def inspect(self, options: ReadOptions) -> PartFacts:
-        """Return what the header says."""
+        """Return the types from the header."""
         refuse_columns(options, self.name, ids=False)
         with self._open() as (_, header):
             others = self._others(options, header)
@@ -94,13 +94,13 @@ class NpyFile(FilePart):
         return found
 
     def n_rows(self) -> int | None:
-        """Return what the header says."""
+        """Return the number of rows from the header."""
         with self._open() as (_, header):
             return header.shape[0] if self.rows is None else self.rows[1] - self.rows[0]
 
     @contextmanager
     def _open(self) -> Iterator[tuple[IO[bytes], NpyHeader]]:
-        """Yield the file, after its header; it is not mapped, because a file that shrinks would end the process."""
+        """Open the file after its header. It is not memory-mapped: a truncated map would crash the process."""
         with array_errors(self.name, "an array of numbers, as numpy.save writes it"), self.path.open("rb") as file:
             header = npy_header(file)
             _require_plain(header, 2, self.name)
@@ -114,16 +114,16 @@ class NpyFile(FilePart):
             yield file, header
 
     def _others(self, options: ReadOptions, header: NpyHeader) -> list[int]:
-        """Return the columns of target and identifier, as far as they are wanted."""
+        """Return the columns of target and identifier, if any."""
         wanted = [name for name in (options.target, options.id_column) if name is not None]
         return [_column_number(name, header.shape[1], self.name) for name in wanted]
 
 
 class NpzFile(FilePart):
-    """Arrays X and y, read from the archive as a stream, whether compressed or not; the target names another y."""
+    """Reader of the arrays X and y of an NPZ archive, streamed block by block; the target is the name of y."""
 
     def inspect(self, options: ReadOptions) -> PartFacts:
-        """Return what the headers say."""
+        """Return types and shapes from the headers."""
         refuse_columns(options, self.name, ids=False)
         with self._archive() as archive:
             X = self._header(archive, "X", 2)
@@ -135,7 +135,7 @@ class NpzFile(FilePart):
         return PartFacts(X.dtype, X.shape[1], labels=labels)
 
     def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
-        """Yield a few rows of all arrays."""
+        """Yield blocks of rows from all arrays."""
         at = 0
         with self._archive() as archive:
             wanted = {"y": options.target, "ids": options.id_column}
@@ -157,7 +157,7 @@ class NpzFile(FilePart):
                 at += len(block["X"])
 
     def n_rows(self) -> int | None:
-        """Return what the header of X says."""
+        """Return the number of rows from the header of X."""
         with self._archive() as archive:
             return self._header(archive, "X", 2).shape[0]
 
@@ -168,7 +168,7 @@ class NpzFile(FilePart):
             yield archive
 
     def _header(self, archive: zipfile.ZipFile, name: str, n_dimensions: int) -> NpyHeader:
-        """Return what an array of the archive begins with."""
+        """Return the header of an array in the archive."""
         with self._member(archive, name) as file:
             header = npy_header(file)
         _require_plain(header, n_dimensions, f"{self.name}: the array {name!r}")
@@ -183,7 +183,7 @@ class NpzFile(FilePart):
         return archive.open(f"{name}.npy")
 
     def _stream(self, archive: zipfile.ZipFile, name: str, n_dimensions: int, block_rows: int) -> Iterator[Array]:
-        """Yield an array a few rows at a time; one that is stored by columns has to be read whole."""
+        """Yield an array in blocks of rows; an array in Fortran order is read at once."""
         self._header(archive, name, n_dimensions)
         with self._member(archive, name) as file:
             header = npy_header(file)
@@ -197,7 +197,7 @@ class NpzFile(FilePart):
                 yield from (array[first : first + block_rows] for first in range(0, len(array), block_rows))
 
     def _require_room(self, n_bytes: int, remedy: str) -> None:
-        """Refuse what memory has no room for: a small file may hold very many zeros."""
+        """Raise an error if there is not enough memory: a small compressed file may contain a huge array."""
         available = available_memory()
         if available is not None and n_bytes > available:
             msg = (
@@ -209,7 +209,7 @@ class NpzFile(FilePart):
 
 @contextmanager
 def array_errors(name: str, expected: str) -> Iterator[None]:
-    """Let whatever NumPy and zipfile make of a damaged file name it: EOFError, SyntaxError and zlib's among them."""
+    """Convert errors of NumPy and zipfile for damaged files to SourceError with the file name."""
     try:
         yield
     except (SourceError, MemoryError):
@@ -221,7 +221,7 @@ def array_errors(name: str, expected: str) -> Iterator[None]:
 
 
 def _from_stream(file: IO[bytes], dtype: np.dtype[Any], n: int) -> Array:
-    """Return the next values of a stream, which is read piece by piece: whole, it would be in memory twice."""
+    """Read the next values of a stream in pieces; reading all at once would need twice the memory."""
     array = np.empty(n, dtype)
     view, at = array.view(np.uint8), 0
     while at < view.size:
@@ -235,7 +235,7 @@ def _from_stream(file: IO[bytes], dtype: np.dtype[Any], n: int) -> Array:
 
 
 def _npy_rows(file: IO[bytes], header: NpyHeader, begin: int, end: int) -> Array:
-    """Return some rows of an array in a file whose values have been found to be there."""
+    """Read a range of rows of an array from a file of checked length."""
     n, d = header.shape
     if not header.is_by_columns:
         file.seek(header.end + begin * d * header.dtype.itemsize)
@@ -248,7 +248,7 @@ def _npy_rows(file: IO[bytes], header: NpyHeader, begin: int, end: int) -> Array
 
 
 def _require_plain(header: NpyHeader, n_dimensions: int, what: str) -> None:
-    """Raise an error for arrays of objects, and of another shape than is needed."""
+    """Raise an error for arrays of objects or of the wrong shape."""
     if header.dtype.hasobject:
         msg = f"{what} holds Python objects, which are never loaded. Save it as numbers or strings."
         raise SourceError(msg)
@@ -278,5 +278,5 @@ def _column_number(column: str, n_columns: int, name: str) -> int:
 
 
 def _whole_labels(labels: Array, kind: str, what: str) -> Array:
-    """Return labels that may share an array with float features as the integers they are."""
+    """Convert labels to integers if they are stored with float features in one array."""
     return exact_labels(exact_labels(labels, "int64", what) if labels.dtype.kind == "f" else labels, kind, what)

@@ -1,4 +1,4 @@
-"""Arrays in memory, and blocks that somebody else makes."""
+"""Arrays in memory, and iterables of blocks."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ class ArraySource(Part):
 
     @cached_property
     def _rows(self) -> Features:
-        """The rows; sparse ones are checked as a whole, because a slice of damaged ones may look fine."""
+        """The rows; a sparse matrix is validated as a whole, because slices may hide invalid indices."""
         return checked_csr(self.X, self.name) if sparse.issparse(self.X) else self.X
 
 
 class IteratorSource(Part):
-    """Blocks that somebody else makes: an iterable of (X, y), or of X.
+    """An iterable of (X, y) or of X.
 
-    All blocks of a list have one type; of other iterables, the first block tells the type of the rows.
+    The types of all blocks of a list are known beforehand; for other iterables the first block determines the type.
     """
 
     name = "blocks"
@@ -88,7 +88,7 @@ class IteratorSource(Part):
         return PartFacts(dtype, n_features, labels=labels)
 
     def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
-        """Yield the blocks as they are."""
+        """Yield the blocks unchanged."""
         first, begun = self._first, self._begun if self._begun is not None else iter(self.blocks)
         self._first, self._begun = [], None
         at = 0
@@ -121,28 +121,28 @@ def type_and_width(X: Features, where: str) -> tuple[np.dtype[Any], int]:
 
 
 def label_kind(labels: Array | None, options: ReadOptions, where: str) -> str | None:
-    """Return the kind of labels in an array, as far as they are wanted."""
+    """Return the kind of labels in an array, or None if none are requested."""
     if options.target is None or labels is None:
         return None
     return TEXT if options.label_type == "text" else kind_of(labels, f"{where}: the labels")
 
 
 def labels_as(labels: Array | None, options: ReadOptions, schema: Schema, place: Place) -> Array | None:
-    """Return the labels of a block as the schema says; as they are, if nobody asked for them."""
+    """Convert the labels of a block to the type of the schema, if labels are requested."""
     if options.target is None or labels is None or schema.labels is None:
         return labels
     return exact_labels(labels, schema.labels, f"{place}: the labels")
 
 
 def refuse_columns(options: ReadOptions, name: str, *, ids: bool = True) -> None:
-    """Refuse to choose columns by name where they have none."""
+    """Raise an error if columns without names are selected by name."""
     if options.features is not None or options.exclude or (ids and options.id_column is not None):
         msg = f"{name}: its columns have no names, so none can be chosen by name. Leave out the names."
         raise SourceError(msg)
 
 
 def checked_csr(X: Any, where: str, *, takes_all: bool = False) -> Any:
-    """Return sparse rows as CSR, after a look at every index: kernels would read out of bounds by a wrong one."""
+    """Return sparse rows as CSR after validating all indices; kernels do not check bounds."""
     if len(X.shape) != 2:  # noqa: PLR2004
         msg = f"{where}: sparse values of shape {X.shape}. Expected rows and columns."
         raise SourceError(msg)

@@ -1,4 +1,4 @@
-"""Labels in columns of Arrow: their kind, and the way from text to numbers that keeps '007' and '7' apart."""
+"""Labels in Arrow columns: their kind, and parsing of numbers that does not merge '007' and '7'."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXACT_IN_FLOAT = 2**53
 
 
 def kind_of_type(type_: Any, options: ReadOptions, where: str) -> str:
-    """Return the kind of labels of a type of Arrow."""
+    """Return the kind of labels for an Arrow type."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     if pa.types.is_dictionary(type_):
@@ -43,7 +43,7 @@ def kind_of_type(type_: Any, options: ReadOptions, where: str) -> str:
 
 
 def kind_of_text(column: Any, *, is_strict: bool) -> str:
-    """Return the kind of labels written as text, from the first of them; strict: each number has one spelling."""
+    """Infer the kind of labels from the first values; if strict, each number must have a unique spelling."""
     import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
     distinct = set(pc.unique(pc.utf8_trim_whitespace(column)).to_pylist())
@@ -61,7 +61,7 @@ def kind_of_text(column: Any, *, is_strict: bool) -> str:
 
 
 def labels_of(column: Any, kind: str, options: ReadOptions, place: Place) -> Array:
-    """Return a column of Arrow as labels of a kind, or refuse with the row that is in the way."""
+    """Convert an Arrow column to labels of a kind; errors name the first invalid row."""
     column = plain_column(column)
     what = f"{place}: the target {options.target!r}"
     if column.null_count:
@@ -84,7 +84,7 @@ def _strings(column: Any, what: str) -> Array:
 
 
 def _parsed(column: Any, kind: str, options: ReadOptions, place: Place) -> Array:
-    """Return text as numbers or bools; what is not written as one is refused."""
+    """Parse text as numbers or bools; invalid values raise an error."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -113,13 +113,13 @@ def _parsed(column: Any, kind: str, options: ReadOptions, place: Place) -> Array
 
 
 def _fits(word: str, kind: str) -> bool:
-    """Return whether an integer goes into a type."""
+    """Return whether an integer fits into a type."""
     limits = np.iinfo(kind)
     return bool(limits.min <= int(word) <= limits.max)
 
 
 def _refuse_other(column: Any, at: int, kind: str, options: ReadOptions, place: Place) -> None:
-    """Raise an error for a label that is not of the kind of those before it."""
+    """Raise an error for a label of another kind than the previous ones."""
     found = shortened(repr(column[at].as_py()))
     msg = (
         f"{place.row(at)}: the target {options.target!r} began as {kind}, but then came {found}. "
@@ -137,7 +137,7 @@ def _refuse_missing(n_missing: int, what: str) -> None:
 
 
 def _is_text(type_: Any) -> bool:
-    """Return whether a type of Arrow is text."""
+    """Return whether an Arrow type is text."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_))

@@ -1,4 +1,4 @@
-"""Arrow: Parquet, Arrow and Feather files, and whatever yields batches, such as lazy frames, DuckDB and datasets."""
+"""Readers of Parquet, Arrow and Feather files, and of sources of Arrow batches such as lazy frames and DuckDB."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ READ_AHEAD = 1  # batches and files; more would only take memory
 
 
 class ParquetFile(TablePart, FilePart):
-    """A Parquet file, or some of its row groups."""
+    """Reader of a Parquet file or some of its row groups."""
 
     def __init__(self, path: Path, groups: tuple[int, int] | None = None, first_row: int = 0) -> None:
         super().__init__(path)
@@ -24,12 +24,12 @@ class ParquetFile(TablePart, FilePart):
         self.first_row = first_row
 
     def arrow_schema(self) -> Any:
-        """Return what the footer says."""
+        """Return the schema from the footer."""
         with self._open() as file:
             return file.schema_arrow
 
     def lacks_values(self, names: list[str]) -> bool:
-        """Return what the footer says of missing values; True where it does not."""
+        """Return whether the footer reports missing values, or reports nothing."""
         with self._open() as file:
             wanted = set(names)
             groups = (file.metadata.row_group(i) for i in range(file.metadata.num_row_groups))
@@ -44,7 +44,7 @@ class ParquetFile(TablePart, FilePart):
             yield from file.iter_batches(options.block_rows, row_groups=groups, columns=columns)
 
     def pieces(self, options: ReadOptions) -> Sequence[Part]:  # noqa: ARG002
-        """Return row groups, small ones together."""
+        """Return one piece per row group; small groups are combined."""
         with arrow_errors(self.name), self._open() as file:
             groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
             sizes = [(group.num_rows, group.total_byte_size) for group in groups]
@@ -60,7 +60,7 @@ class ParquetFile(TablePart, FilePart):
         return found
 
     def n_rows(self) -> int | None:
-        """Return what the footer says."""
+        """Return the number of rows from the footer."""
         with arrow_errors(self.name), self._open() as file:
             numbers = [file.metadata.row_group(i).num_rows for i in range(*(self.groups or (0, 0)))]
             return int(file.metadata.num_rows if self.groups is None else sum(numbers))
@@ -73,20 +73,20 @@ class ParquetFile(TablePart, FilePart):
 
 
 class ArrowFile(TablePart, FilePart):
-    """An Arrow or Feather file, or an Arrow stream; a batch is read at a time."""
+    """Reader of an Arrow or Feather file or an Arrow stream, one batch at a time."""
 
     def arrow_schema(self) -> Any:
-        """Return what the file begins with."""
+        """Return the schema of the file."""
         with self._open() as (_, schema):
             return schema
 
     def lacks_values(self, names: list[str]) -> bool:
-        """Return whether any batch lacks one."""
+        """Return whether any batch has missing values."""
         with self._open() as (batches, _):
             return any(batch.column(name).null_count for batch in batches for name in names)
 
     def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:  # noqa: ARG002
-        """Yield the batches of the file, checked: a wrong offset of a string would be read out of bounds."""
+        """Yield validated batches: invalid string offsets would be read out of bounds."""
         with self._open() as (batches, schema):
             for batch in batches:
                 wanted = batch.select([name for name in columns if name in schema.names])
@@ -95,7 +95,7 @@ class ArrowFile(TablePart, FilePart):
 
     @contextmanager
     def _open(self) -> Iterator[tuple[Iterator[Any], Any]]:
-        """Yield the batches and the schema; the file is not mapped, because one that shrinks would end the process."""
+        """Yield batches and schema. The file is not memory-mapped: a truncated map would crash the process."""
         import pyarrow as pa  # noqa: PLC0415 - an extra
 
         with pa.OSFile(str(self.path)) as file, self._impossible_sizes():
@@ -110,7 +110,7 @@ class ArrowFile(TablePart, FilePart):
 
     @contextmanager
     def _impossible_sizes(self) -> Iterator[None]:
-        """Let a damaged size be an error of the file: no memory is enough for it."""
+        """Convert memory errors from damaged sizes to SourceError."""
         import pyarrow as pa  # noqa: PLC0415 - an extra
 
         try:
@@ -121,7 +121,7 @@ class ArrowFile(TablePart, FilePart):
 
 
 class ArrowStream(TablePart):
-    """Anything with ``__arrow_c_stream__``. What has a length can be read again, because it is there."""
+    """Reader of any object with ``__arrow_c_stream__``; objects with a length can be read repeatedly."""
 
     def __init__(self, source: Any) -> None:
         self.source = source
@@ -131,13 +131,13 @@ class ArrowStream(TablePart):
         self._is_read = False
 
     def arrow_schema(self) -> Any:
-        """Begin to read, which tells the schema; nothing is lost."""
+        """Start reading to get the schema; the reader is used by the next pass."""
         if self._begun is None:
             self._begun = self._reader()
         return self._begun.schema
 
     def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:  # noqa: ARG002
-        """Yield batches as they are."""
+        """Yield batches unchanged."""
         reader, self._begun = self._begun if self._begun is not None else self._reader(), None
         self._is_read = True
         yield from reader
@@ -153,9 +153,9 @@ class ArrowStream(TablePart):
 
 
 class DuckdbQuery(ArrowStream):
-    """A relation of DuckDB, which is computed again for each reading.
+    """Reader of a DuckDB relation, which is computed again for each pass.
 
-    Its own ``__arrow_c_stream__`` computes all rows at once in some versions, and works only once in others.
+    The ``__arrow_c_stream__`` of DuckDB materialises all rows in some versions and works only once in others.
     """
 
     def __init__(self, relation: Any) -> None:
@@ -163,14 +163,14 @@ class DuckdbQuery(ArrowStream):
         self.can_repeat = True
 
     def _reader(self) -> Any:
-        """Return a reader of a copy, which nobody has read from."""
+        """Return a reader of a fresh copy of the relation."""
         copy = self.source.project("*")
         read = getattr(copy, "to_arrow_reader", None) or copy.fetch_record_batch
         return read(BLOCK_ROWS)
 
 
 class ArrowDataset(TablePart):
-    """A dataset of pyarrow: many files, of which only the columns that are needed are read."""
+    """Reader of a pyarrow dataset; only the required columns are read."""
 
     name = "pyarrow dataset"
 
@@ -192,7 +192,7 @@ class ArrowDataset(TablePart):
 
 
 class PolarsQuery(TablePart):
-    """A lazy frame of polars, which polars computes a batch at a time."""
+    """Reader of a polars LazyFrame, computed in batches."""
 
     name = "polars LazyFrame"
 
@@ -210,7 +210,7 @@ class PolarsQuery(TablePart):
 
 
 def stream_part(source: Any) -> Part | None:
-    """Return the reader of something that hands out batches of Arrow, or None if it does not."""
+    """Return the reader of a source of Arrow batches, or None for other objects."""
     if "pyarrow.dataset" in sys.modules:
         from pyarrow.dataset import Dataset  # noqa: PLC0415 - an extra
 

@@ -1,4 +1,4 @@
-"""Bytes of files, packed or not, that can be looked at before they are read; errors name the file."""
+"""Streams of files, compressed or not, that can be peeked at; errors name the file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ END_BYTES = 64
 
 
 class ByteStream:
-    """A stream of bytes of which the beginning can be looked at; what pyarrow needs of a file, and no more."""
+    """Binary stream with `peek`; implements what pyarrow needs of a file object."""
 
     closed = False  # asked by pyarrow
 
@@ -31,7 +31,7 @@ class ByteStream:
         self.end = b""  # the last bytes that were read
 
     def peek(self, n: int) -> bytes:
-        """Return the next n bytes, fewer only at the end, which will be read again."""
+        """Return the next n bytes without consuming them; fewer at the end of the file."""
         while len(self._begin) - self._at < n:
             more = self._read(n - len(self._begin) + self._at)
             if not more:
@@ -40,7 +40,7 @@ class ByteStream:
         return bytes(self._begin[self._at : self._at + n])
 
     def read(self, n: int) -> bytes:
-        """Return n bytes, or what is left."""
+        """Return n bytes, fewer at the end of the file."""
         piece = bytes(self._begin[self._at : self._at + n])
         self._at += len(piece)
         if self._at and self._at == len(self._begin):
@@ -54,7 +54,7 @@ class ByteStream:
         return piece
 
     def close(self) -> None:
-        """Leave closing to whoever opened the file."""
+        """Do nothing: the file is closed where it was opened."""
 
     def _read(self, n: int) -> bytes:
         """Return at most n bytes of the file."""
@@ -87,7 +87,7 @@ class Recoded:
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a file for reading, packed or not."""
+    """Open a file for reading, decompressing it if needed."""
     if path.suffix.lower() == ".gz":
         return cast("BinaryIO", gzip.open(path, "rb"))
     if path.suffix.lower() == ".zst":
@@ -98,7 +98,7 @@ def open_file(path: Path) -> BinaryIO:
 
 @contextmanager
 def file_errors(name: str) -> Iterator[None]:
-    """Let errors of files name the file, and say what to do."""
+    """Convert file errors to SourceError with the file name and a hint."""
     try:
         yield
     except (EOFError, zlib.error, OSError) as error:
@@ -110,7 +110,7 @@ def file_errors(name: str) -> Iterator[None]:
 
 
 class _Zstandard(io.RawIOBase):
-    """A file packed by Zstandard, which Python reads itself only from version 3.14 on."""
+    """Zstandard file; the standard library supports it from Python 3.14 on."""
 
     def __init__(self, path: Path) -> None:
         import pyarrow as pa  # noqa: PLC0415 - an extra
@@ -120,11 +120,11 @@ class _Zstandard(io.RawIOBase):
         self._stream = pa.CompressedInputStream(self._file, "zstd")
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill a buffer, and return with how many bytes."""
+        """Read into a buffer; return the number of bytes."""
         piece = self._stream.read(len(buffer))
         buffer[: len(piece)] = piece
         return len(piece)

@@ -1,4 +1,4 @@
-"""CSV of files, ranges of files and standard input, read by pyarrow a few megabytes at a time; errors name the line."""
+"""CSV from files, byte ranges of files and standard input, parsed in chunks by pyarrow; errors name the line."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ VALUE_BYTES = 64  # of which a row may have one for each column, however many co
 
 
 class CsvPart(TablePart):
-    """Comma-separated values with a header; what the features are is decided by a look at the first megabytes."""
+    """Base of CSV readers. Types of columns are inferred from the first megabytes."""
 
     usual_delimiter = ","
 
     @contextmanager
     def open(self, options: ReadOptions) -> Iterator[tuple[ByteStream, CsvFormat]]:
-        """Yield the text, at the header, and how it is written."""
+        """Yield the text, positioned at the header, and its format."""
         raise NotImplementedError
 
     def arrow_schema(self) -> Any:
-        """Return nothing: text declares no types."""
+        """Not available: text declares no types."""
         raise NotImplementedError
 
     def inspect(self, options: ReadOptions) -> PartFacts:
@@ -64,7 +64,7 @@ class CsvPart(TablePart):
         )
 
     def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:
-        """Yield batches of a few megabytes: numbers, and text that is dealt with later."""
+        """Yield batches of a few megabytes with numbers and unparsed text."""
         import pyarrow as pa  # noqa: PLC0415 - an extra
         from pyarrow import csv  # noqa: PLC0415
 
@@ -92,7 +92,7 @@ class CsvPart(TablePart):
 
 
 class CsvFile(CsvPart, FilePart):
-    """A file of comma-, tab- or otherwise separated values, packed or not."""
+    """A CSV or TSV file, compressed or not."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -107,7 +107,7 @@ class CsvFile(CsvPart, FilePart):
             yield open_csv(file, self.name, options, self.usual_delimiter)
 
     def pieces(self, options: ReadOptions) -> Sequence[Part]:
-        """Return ranges of the file that begin and end with a record; a small or packed file stays whole."""
+        """Return ranges of whole records; small and compressed files are not split."""
         if self.path.suffix.lower() in PACKED:
             return [self]
         with self.open(options) as (_, format_):
@@ -120,7 +120,7 @@ class CsvFile(CsvPart, FilePart):
 
 
 class CsvRange(CsvPart, FilePart):
-    """Some records of a file, by where they are in it."""
+    """A byte range of a CSV file that consists of whole records."""
 
     def __init__(self, path: Path, name: str, format_: CsvFormat, begin: int, end: int) -> None:
         super().__init__(path)
@@ -152,7 +152,7 @@ class StandardInput(CsvPart):
 
     @contextmanager
     def open(self, options: ReadOptions) -> Iterator[tuple[ByteStream, CsvFormat]]:
-        """Take what comes; a first look keeps it for reading."""
+        """Open standard input; what was inspected is kept for reading."""
         if self._opened is None:
             if sys.stdin is None or getattr(sys.stdin, "closed", False):
                 msg = "standard input is closed. Expected CSV there. Pipe a file to it, or name the file."
@@ -184,7 +184,7 @@ class _Limited(io.RawIOBase):
 
 
 def record_ranges(path: Path, begin: int, delimiter: bytes, size: int = PIECE_BYTES) -> list[tuple[int, int]]:
-    """Return ranges of bytes, each of about a size and of whole records, from where the rows begin to the end."""
+    """Split the rows of a file into byte ranges of whole records, each of about a given size."""
     ranges, n_bytes = [], path.stat().st_size
     with path.open("rb") as file:
         while n_bytes - begin > size:
@@ -202,7 +202,7 @@ def record_ranges(path: Path, begin: int, delimiter: bytes, size: int = PIECE_BY
 
 
 def _refuse_open_quote(last: Any, end: bytes, format_: CsvFormat, name: str) -> None:
-    """Refuse a file whose last value goes over lines, but whose end is no quote: all of that is one value."""
+    """Raise an error for a quote that is never closed: the last value spans lines up to the end of the file."""
     column = format_.columns[-1]
     if last is None or column not in last.schema.names or end.rstrip().endswith(b'"'):
         return
@@ -216,7 +216,7 @@ def _refuse_open_quote(last: Any, end: bytes, format_: CsvFormat, name: str) -> 
 
 
 def _first_rows(stream: ByteStream, format_: CsvFormat, columns: list[str], name: str) -> dict[str, Any]:
-    """Return columns as they are written at the beginning of a file, which tell what all of it must be."""
+    """Return columns of the first rows as strings, from which types are inferred."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
     from pyarrow import csv  # noqa: PLC0415
 
@@ -241,7 +241,7 @@ def _first_rows(stream: ByteStream, format_: CsvFormat, columns: list[str], name
 
 
 def _kind_of_feature(column: Any, format_: CsvFormat) -> str | None:
-    """Return what a feature is that begins so; numbers with a slip among them are numbers, and reading will tell."""
+    """Infer the kind of a feature. Mostly numeric columns are numeric; invalid values raise an error when read."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -257,7 +257,7 @@ def _kind_of_feature(column: Any, format_: CsvFormat) -> str | None:
 
 
 def _explained(message: str, name: str, format_: CsvFormat, block_bytes: int) -> str:
-    """Return pyarrow's error in our words."""
+    """Translate an error message of pyarrow."""
     if "straddling" in message:
         return (
             f"{name}: a row is longer than {block_bytes >> 20} MB, or a quote at the beginning of a value is never "

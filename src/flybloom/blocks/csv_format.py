@@ -1,4 +1,4 @@
-"""How a CSV file is written: encoding, delimiter, names of columns, guessed from its beginning; records and numbers."""
+"""Detection of the CSV format: encoding, delimiter, decimal point and columns; records and numbers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DECIMAL_COMMA, DECIMAL_POINT = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*"),
 
 @dataclass(frozen=True)
 class CsvFormat:
-    """How a CSV file is written."""
+    """Format of a CSV file."""
 
     encoding: str
     delimiter: str
@@ -47,14 +47,14 @@ class CsvFormat:
     remarks: tuple[str, ...]
 
     def parse_options(self) -> Any:
-        """Return how pyarrow finds records and values."""
+        """Return the parse options for pyarrow."""
         from pyarrow import csv as arrow_csv  # noqa: PLC0415 - an extra
 
         return arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
 
 
 def open_csv(file: Any, name: str, options: ReadOptions, usual_delimiter: str) -> tuple[ByteStream, CsvFormat]:
-    """Return the text of a CSV file as UTF-8, header included, and how it is written."""
+    """Return the text of a CSV file as UTF-8, including the header, and its format."""
     stream = ByteStream(file, name)
     begin = stream.peek(LOOK_BYTES)
     encoding = options.file_encoding or guess_encoding(begin, name, is_whole=len(begin) < LOOK_BYTES)
@@ -82,7 +82,7 @@ def open_csv(file: Any, name: str, options: ReadOptions, usual_delimiter: str) -
 
 
 def guess_encoding(begin: bytes, name: str, *, is_whole: bool) -> str:
-    """Return the encoding of a text that begins with these bytes."""
+    """Detect the encoding of a text from its first bytes."""
     for mark, encoding in MARKS.items():
         if begin.startswith(mark):
             return encoding
@@ -118,12 +118,12 @@ def _not_utf8(name: str, text: bytes, error: UnicodeDecodeError) -> SourceError:
 
 
 def mark_length(begin: bytes, encoding: str) -> int:
-    """Return how many bytes a mark of UTF-8 takes that is no part of the text; other decoders drop it themselves."""
+    """Return the length of a UTF-8 byte order mark; other decoders drop theirs."""
     return len(codecs.BOM_UTF8) if codecs.lookup(encoding).name == UTF8 and begin.startswith(codecs.BOM_UTF8) else 0
 
 
 def _beginning(stream: ByteStream, name: str) -> tuple[str, bool]:
-    """Return the text that a file begins with, at least its header, and whether that is all."""
+    """Return the beginning of the text, at least the header, and whether it is the whole file."""
     size = LOOK_BYTES
     while True:
         piece = stream.peek(size)
@@ -148,7 +148,7 @@ def _beginning(stream: ByteStream, name: str) -> tuple[str, bool]:
 
 
 def _header(text: str, delimiter: str, name: str) -> tuple[list[str], str, int]:
-    """Return the names of the columns, the text up to the first row, and how many lines that is."""
+    """Return the column names, the header text, and its number of lines."""
     lines: list[str] = []
 
     def taken() -> Iterator[str]:
@@ -167,7 +167,7 @@ def _header(text: str, delimiter: str, name: str) -> tuple[list[str], str, int]:
 
 
 def _records(text: str, delimiter: str) -> Iterator[list[str]]:
-    """Yield records as far as they can be read; empty lines are none."""
+    """Yield records up to the first invalid one; empty lines are skipped."""
     try:
         yield from filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error:
@@ -175,13 +175,13 @@ def _records(text: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _sample(text: str, is_whole: bool, delimiter: str) -> list[list[str]]:
-    """Return the first records; one that may be cut is left out."""
+    """Return the first records without one that may be truncated."""
     records = list(islice(_records(text, delimiter), SAMPLE_RECORDS))
     return records if is_whole or len(records) == SAMPLE_RECORDS else records[:-1]
 
 
 def _guess_delimiter(text: str, is_whole: bool, options: ReadOptions, usual: str) -> str:
-    """Return the delimiter that gives the columns that are wanted, and all records as many values as the header."""
+    """Return the delimiter that yields the requested columns and records of equal length."""
 
     def merits(delimiter: str) -> tuple[bool, bool, bool, int]:
         header, *rows = _sample(text, is_whole, delimiter) or [[]]
@@ -202,7 +202,7 @@ def _guess_decimal(rows: list[list[str]], columns: list[str], delimiter: str, op
 
 
 def _booleans(rows: list[list[str]], columns: list[str]) -> tuple[str, ...]:
-    """Return the columns that begin with True or False; ones, zeros and empty values may be among them."""
+    """Return the columns that contain True or False; ones, zeros and empty values are allowed."""
     found = []
     for j, name in enumerate(columns):
         values = {row[j].strip() for row in rows if j < len(row)} - {"", "0", "1"}
@@ -213,12 +213,12 @@ def _booleans(rows: list[list[str]], columns: list[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def _shared(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return one tuple for all equal ones: thousands of files have the same columns."""
+    """Return a shared tuple, because thousands of files may have the same columns."""
     return names
 
 
 def last_record_end(text: bytes, delimiter: bytes) -> int:
-    """Return where the last whole record ends of a text that begins with one; 0 if none ends."""
+    """Return the end of the last complete record; 0 if there is none."""
     if b'"' in text:
         found = _whole_records(delimiter).match(text)
         return found.end() if found else 0
@@ -227,7 +227,7 @@ def last_record_end(text: bytes, delimiter: bytes) -> int:
 
 @lru_cache
 def _whole_records(delimiter: bytes) -> re.Pattern[bytes]:
-    """Return a pattern of whole records; a quote counts only at the beginning of a value, as pyarrow has it.
+    """Return a pattern of complete records; as in pyarrow, quotes count only at the beginning of a value.
 
     Groups are repeated in atomic groups: Python before 3.11.5 loses its place after a possessive group (gh-106052).
     """
@@ -238,7 +238,7 @@ def _whole_records(delimiter: bytes) -> re.Pattern[bytes]:
 
 
 def numbers_of_text(batch: Any, names: list[str], format_: CsvFormat) -> Any:
-    """Return a batch in which columns of text are the numbers of a strict reader; infinite where there is none."""
+    """Parse columns of text as numbers; invalid values become infinite."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
     import pyarrow.compute as pc  # noqa: PLC0415
 

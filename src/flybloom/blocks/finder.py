@@ -1,4 +1,4 @@
-"""What a source is: which files a path means, and who reads what."""
+"""Finds the reader for a source, and the files that match a path."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FILES: dict[str, type[FilePart]] = {
 
 
 def parts_of(source: Any) -> list[Part]:
-    """Find out what a source is."""
+    """Return readers for all parts of a source."""
     if isinstance(source, str) and source == "-":
         parts: list[Part] = [StandardInput()]
     elif isinstance(source, str | os.PathLike):
@@ -62,7 +62,7 @@ def parts_of(source: Any) -> list[Part]:
 
 
 def _paths(source: str) -> list[Path]:
-    """Return the files that a path, a folder or a pattern means, in order."""
+    """Return the sorted files that match a path, folder or pattern."""
     path = Path(source)
     if path.is_dir():
         found = [file for file in path.rglob("*") if file.is_file() and _suffix_of(file) in FILES]
@@ -91,5 +91,5 @@ def _file_part(path: Path) -> Part:
 
 
 def _suffix_of(path: Path) -> str:
-    """Return the suffix that tells the kind of a file, without that of its compression."""
+    """Return the suffix of a file without that of its compression."""
     return path.with_suffix("").suffix.lower() if path.suffix.lower() in PACKED else path.suffix.lower()

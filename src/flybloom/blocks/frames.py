@@ -1,4 +1,4 @@
-"""Frames of pandas and polars, and tables of Arrow, of which a block is converted at a time."""
+"""Readers of pandas and polars frames and Arrow tables, converted block by block."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from flybloom.exceptions import SourceError
 
 
 class FramePart(Part):
-    """A frame; its slices are frames as well, and can be read apart."""
+    """Base of readers of frames in memory."""
 
     def __init__(self, frame: Any, first_row: int = 0) -> None:
         self.frame = frame
@@ -26,7 +26,7 @@ class FramePart(Part):
         self.first_row = first_row
 
     def kinds(self, names: Sequence[str], options: ReadOptions) -> tuple[str, ...]:
-        """Return what features are: as the options say, otherwise as `fit` finds, from all of their values."""
+        """Return the kinds of features: given by the options, or inferred from all values, as in `fit`."""
         given, columns = dict(options.kinds), columns_by_name(self.frame)
         with self.errors():
             return tuple(given.get(name) or columns[name].kind() for name in names)
@@ -46,7 +46,7 @@ class FramePart(Part):
 
     @contextmanager
     def errors(self, place: object = None) -> Iterator[None]:
-        """Let errors about values name the frame, or the rows."""
+        """Convert errors about values to SourceError with the frame or the rows."""
         try:
             yield
         except SourceError:
@@ -57,33 +57,33 @@ class FramePart(Part):
 
 
 class ArrowTable(FramePart, TablePart):
-    """A table or a record batch of Arrow."""
+    """Reader of an Arrow table or record batch."""
 
     def arrow_schema(self) -> Any:
         """Return its schema."""
         return self.frame.schema
 
     def inspect(self, options: ReadOptions) -> PartFacts:
-        """Return what `fit` makes of the table, which looks at all text: it may be numbers or dates."""
+        """Return the types that `fit` infers, which parses text that contains numbers or dates."""
         facts = TablePart.inspect(self, options)
         if facts.names is None:
             return facts
         return facts._replace(kinds=self.kinds(facts.names or (), options))
 
     def lacks_values(self, names: list[str]) -> bool:
-        """Return whether any column lacks one."""
+        """Return whether any column has missing values."""
         return any(self.frame.column(name).null_count for name in names)
 
     def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:  # noqa: ARG002
-        """Yield all; it is cut by whoever reads it."""
+        """Yield the whole table."""
         yield self.frame
 
 
 class PandasFrame(FramePart):
-    """A frame of pandas; names of columns are read as strings."""
+    """Reader of a pandas frame; column names are converted to strings."""
 
     def inspect(self, options: ReadOptions) -> PartFacts:
-        """Return what `fit` makes of the frame."""
+        """Return the types that `fit` infers from the frame."""
         columns = columns_by_name(self.frame)
         names, remarks = feature_columns([str(name) for name in self.frame.columns], options, self.name)
         labels = None if options.target is None else label_kind(columns[options.target].array(), options, self.name)
@@ -97,7 +97,7 @@ class PandasFrame(FramePart):
         return PartFacts(dtype, len(names), tuple(names), labels, remarks=tuple(remarks), kinds=kinds)
 
     def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
-        """Yield slices, so that no more than a block is converted at a time."""
+        """Yield slices, each converted when it is needed."""
         vector = None
         if schema.names is None:
             (vector,), _ = feature_columns([str(name) for name in self.frame.columns], options, self.name)
@@ -118,18 +118,18 @@ class PandasFrame(FramePart):
         return self.frame.iloc[begin : begin + n]
 
     def type_in_fit(self, names: list[str]) -> np.dtype[Any]:
-        """Return the type that scikit-learn, and so `fit`, makes of numbers, such as float64 of nullable integers."""
+        """Return the numeric type used by `fit`, such as float64 for nullable integers."""
         columns = list(map(str, self.frame.columns))
         return _checked_type(self.frame.iloc[:0, [columns.index(name) for name in names]])
 
 
 class PolarsFrame(PandasFrame):
-    """A frame of polars."""
+    """Reader of a polars frame."""
 
     rows = FramePart.rows
 
     def type_in_fit(self, names: list[str]) -> np.dtype[Any]:
-        """Return the type that `fit` makes of numbers: floats, where any is missing."""
+        """Return the numeric type used by `fit`: floats if any value is missing."""
         numbers = self.frame.select(names)
         dtype = _checked_type(numbers.head(0))
         return dtype if dtype.kind == "f" or not any(numbers.null_count().row(0)) else np.dtype(np.float64)
@@ -144,7 +144,7 @@ FRAMES: dict[tuple[str, str], type[PandasFrame | ArrowTable]] = {
 
 
 def frame_part(source: Any) -> Part | None:
-    """Return the reader of a frame, or None if it is none."""
+    """Return the reader of a frame, or None for other objects."""
     for kind in type(source).__mro__:
         reader = FRAMES.get((kind.__module__.split(".")[0], kind.__name__))
         if reader is not None:
@@ -158,7 +158,7 @@ def columns_by_name(frame: Any) -> dict[str, FrameColumn]:
 
 
 def _checked_type(empty: Any) -> np.dtype[Any]:
-    """Return the type that scikit-learn makes of a frame."""
+    """Return the type to which scikit-learn converts a frame."""
     from sklearn.utils import check_array  # noqa: PLC0415 - heavy
 
     dtype: np.dtype[Any] = check_array(empty, ensure_min_samples=0).dtype

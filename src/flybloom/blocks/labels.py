@@ -1,4 +1,4 @@
-"""Kinds of labels: which one holds those of a whole source, and the way there that changes no label.
+"""Kinds of labels: the common kind of a source, and lossless conversion to it.
 
 A kind is the name of a NumPy type ("bool", "int64", "float64", ...), or one of those below. Integers of 64 bits
 never pass through floats, which hold them exactly up to 2**53 only.
@@ -23,7 +23,7 @@ GROUPS = {TEXT: "strings", "bool": "bools", AS_GIVEN: "of a type that each block
 
 
 class LabelFact(NamedTuple):
-    """What one part of a source says about its labels."""
+    """Kind of the labels of one part of a source."""
 
     where: str
     kind: str
@@ -31,7 +31,7 @@ class LabelFact(NamedTuple):
 
 
 def united_kind(facts: Iterable[LabelFact]) -> str:
-    """Return the kind that holds the labels of all parts exactly; kinds that cannot be united are refused."""
+    """Return the common kind of all parts; incompatible kinds raise an error."""
     known = [fact for fact in facts if fact.kind != UNKNOWN]
     groups = {_group(fact.kind) for fact in known}
     if not known:
@@ -63,7 +63,7 @@ def kind_of(labels: Array, what: str) -> str:
 
 
 def exact_labels(labels: Array, kind: str, what: str) -> Array:
-    """Return labels as a kind of labels, each of them unchanged, or refuse."""
+    """Convert labels to a kind without loss, or raise an error."""
     _refuse_missing(labels, what)
     found = kind_of(labels, what)
     if kind == AS_GIVEN or found == UNKNOWN:
@@ -90,7 +90,7 @@ def exact_labels(labels: Array, kind: str, what: str) -> Array:
 
 
 def as_array(labels: Any, what: str) -> Array:
-    """Return labels that somebody passes as an array, or a column of them for each output; large numbers stay exact."""
+    """Convert labels to an array with one column per output; large integers stay exact."""
     array = np.asarray(labels)
     if array.dtype.kind == "f" and isinstance(labels, list | tuple):
         objects = np.array(labels, object)
@@ -105,12 +105,12 @@ def as_array(labels: Any, what: str) -> Array:
 
 
 def _group(kind: str) -> str:
-    """Return what labels of a kind are, in a word."""
+    """Return the group of a kind, for messages."""
     return GROUPS.get(kind, "numbers")
 
 
 def _united_numbers(kinds: set[str]) -> str:
-    """Return the type for several types of numbers: whole ones if any are whole, and then all have to be."""
+    """Return the common numeric type: integers if any part has integers."""
     whole = [np.dtype(kind) for kind in kinds if kind not in FLOATS]
     common = np.result_type(*(whole or kinds))
     if whole and (common.kind == "f" or len(whole) < len(kinds)):  # signed and unsigned, or whole ones and floats
@@ -119,7 +119,7 @@ def _united_numbers(kinds: set[str]) -> str:
 
 
 def _fit(labels: Array, dtype: np.dtype[Any]) -> Array:
-    """Return which numbers are the same as another type."""
+    """Return a mask of numbers that another type represents exactly."""
     if labels.dtype.kind == dtype.kind == "f":
         return np.asarray(labels.astype(dtype) == labels)
     if dtype.kind == "f":
@@ -133,7 +133,7 @@ def _fit(labels: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _kind_of_objects(labels: Array, what: str) -> str:
-    """Return the kind of labels that are Python objects; missing ones say nothing."""
+    """Return the kind of labels that are Python objects, ignoring missing ones."""
     types = _types(labels)
     if not types:
         return UNKNOWN
@@ -166,7 +166,7 @@ def _from_objects(labels: Array, kind: str, what: str) -> Array:
 
 
 def _types(labels: Array) -> set[type]:
-    """Return the Python types of labels that are objects, without those that are missing."""
+    """Return the types of labels that are Python objects, ignoring missing ones."""
     plain = {np.bool_: bool, np.str_: str}
     found = {type(label) for label in labels.tolist() if not _is_missing(label)}
     return {
@@ -176,7 +176,7 @@ def _types(labels: Array) -> set[type]:
 
 
 def _is_missing(label: Any) -> bool:
-    """Return whether a Python object says that there is no label: None, NaN, or NA of pandas."""
+    """Return whether a label is missing: None, NaN, or pandas' NA."""
     return label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, float) and isnan(label))
 
 

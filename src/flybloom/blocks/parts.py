@@ -1,4 +1,4 @@
-"""What readers provide: parts of a source, such as files, that yield raw blocks in order; options of reading."""
+"""Base classes of readers, and the options of reading."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ PIECE_BYTES = 2**25  # of a file that is read in pieces; each is a block of a Da
 
 
 def shortened(text: str) -> str:
-    """Return what a message quotes of a file: one line, and not all of it if it is long."""
+    """Shorten text that is quoted in a message to one line."""
     line = text.replace("\r", "\\r").replace("\n", "\\n")
     return line if len(line) <= MAX_QUOTED else f"{line[:MAX_QUOTED]}..."
 
 
 def plain_column(column: Any) -> Any:
-    """Return a column as one array of Arrow without dictionary, text in a type that all functions of Arrow know."""
+    """Return a column as one Arrow array, without dictionaries and string views."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -38,7 +38,7 @@ def plain_column(column: Any) -> Any:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What is wanted of a source; `read_blocks` says what each means."""
+    """Options of `read_blocks`."""
 
     target: str | None = None
     features: tuple[str, ...] | None = None
@@ -56,18 +56,18 @@ class ReadOptions:
 
     @property
     def marks(self) -> bool:
-        """Whether rows with a value that is no number, or infinite, are marked, and not refused."""
+        """Whether rows with invalid or infinite values are marked instead of refused."""
         return self.incomplete == "mark"
 
     @property
     def named(self) -> tuple[str, ...]:
-        """All columns that are asked for by name."""
+        """All columns that are requested by name."""
         others = (self.target, self.id_column)
         kinds = (name for name, _ in self.kinds)
         return (*(self.features or ()), *kinds, *self.exclude, *(name for name in others if name is not None))
 
     def check(self) -> ReadOptions:
-        """Return the options, or refuse those that no source could meet."""
+        """Validate and return the options."""
         _require(self.block_rows >= 1, "block_rows", "at least 1", self.block_rows)
         _require(self.n_features is None or self.n_features >= 1, "n_features", "at least 1", self.n_features)
         _require(self.label_type in LABEL_TYPES, "label_type", f"one of {', '.join(LABEL_TYPES)}", self.label_type)
@@ -101,7 +101,7 @@ class ReadOptions:
 
 
 def names_of(columns: Iterable[str] | None, parameter: str) -> tuple[str, ...] | None:
-    """Return names of columns; a single string is refused, because its letters would be taken for names."""
+    """Return column names as a tuple; a single string is refused."""
     if isinstance(columns, str):
         msg = f"The {parameter!r} parameter of read_blocks must be a list of names. Got the string {columns!r} instead."
         raise TypeError(msg)
@@ -109,14 +109,14 @@ def names_of(columns: Iterable[str] | None, parameter: str) -> tuple[str, ...] |
 
 
 def _require(is_fine: bool, parameter: str, expected: str, got: object) -> None:
-    """Raise an error for the value of a parameter."""
+    """Raise an error for an invalid parameter."""
     if not is_fine:
         msg = f"The {parameter!r} parameter of read_blocks must be {expected}. Got {got!r} instead."
         raise ValueError(msg)
 
 
 def _is_encoding(name: str) -> bool:
-    """Return whether Python has such an encoding, for text."""
+    """Return whether Python has a text encoding of this name."""
     try:
         "".encode(name)
     except (LookupError, ValueError):
@@ -125,7 +125,7 @@ def _is_encoding(name: str) -> bool:
 
 
 class RawBlock(NamedTuple):
-    """A few rows as they were read."""
+    """A block of rows before validation."""
 
     X: Features
     y: Array | None
@@ -134,7 +134,7 @@ class RawBlock(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where rows are, as errors say it."""
+    """Position of rows, for messages."""
 
     part: str
     begin: int
@@ -145,7 +145,7 @@ class Place(NamedTuple):
         return f"{self.part}, rows {self.begin}-{self.begin + self.n_rows - 1}"
 
     def row(self, number: int) -> str:
-        """Return where one of the rows is."""
+        """Return the position of one row."""
         return f"{self.part}, row {self.begin + number}"
 
 
@@ -158,22 +158,22 @@ class Part(ABC):
 
     @abstractmethod
     def inspect(self, options: ReadOptions) -> PartFacts:
-        """Return what its rows are, from as little as that can be known from."""
+        """Return the types of the rows, reading as little as possible."""
 
     @abstractmethod
     def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
-        """Yield blocks in the order of the rows, their labels as the schema says."""
+        """Yield blocks in order, with labels of the type in the schema."""
 
     def pieces(self, options: ReadOptions) -> Sequence[Part]:  # noqa: ARG002
-        """Return parts that can be read apart, in other processes too, and have the same rows in this order."""
+        """Split the part into pieces that can be read independently, also in other processes."""
         return [self]
 
     def n_rows(self) -> int | None:
-        """Return the number of rows where that is cheap to know."""
+        """Return the number of rows if it is cheap to determine."""
         return None
 
     def identity(self) -> dict[str, Any] | None:
-        """Return what tells this part from a changed one, or None if nothing does."""
+        """Return an identity that changes with the content, or None if there is none."""
         return None
 
 
@@ -185,10 +185,10 @@ class FilePart(Part):
         self.name = str(path)
 
     def identity(self) -> dict[str, Any] | None:
-        """Return name, size and time of the last change: a digest of a large file would take too long."""
+        """Return name, size and modification time."""
         status = self.path.stat()
         return {"name": self.name, "bytes": status.st_size, "changed": status.st_mtime_ns}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what travels to another process, which may have another working directory."""
+        """Return the state for pickling, with an absolute path."""
         return {**vars(self), "path": self.path.absolute()}

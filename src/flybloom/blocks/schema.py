@@ -1,4 +1,4 @@
-"""What the rows of a source are: one answer for all of its files, found before the first row is read."""
+"""Schemas of sources: types of columns and labels that hold for all files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLURALS = {"number": "numbers", "category": "categories", "date": "dates"}
 
 
 class PartFacts(NamedTuple):
-    """What one part of a source says about its rows."""
+    """Types of the rows of one part of a source."""
 
     dtype: np.dtype[Any] | None  # None where there are no rows that could tell
     n_features: int | None = None  # None where the source says (svmlight)
@@ -30,7 +30,7 @@ class PartFacts(NamedTuple):
 
 @dataclass(frozen=True)
 class Schema:
-    """What all rows of a source are."""
+    """Types of all rows of a source."""
 
     dtype: np.dtype[Any]
     n_features: int | None
@@ -46,7 +46,7 @@ class Schema:
         return dict(zip(names, self.kinds or (NUMBER,) * len(names), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same as plain values, for JSON."""
+        """Return the schema as JSON values."""
         values = {
             "dtype": self.dtype.name,
             "n_features": self.n_features,
@@ -58,7 +58,7 @@ class Schema:
 
     @classmethod
     def from_dict(cls, values: Any) -> Schema:
-        """Return what `to_dict` has written down."""
+        """Restore a schema from `to_dict`."""
         try:
             names, kinds = values["names"], values.get("kinds")
             schema = cls(
@@ -83,7 +83,7 @@ class Schema:
 def united_schema(
     found: Iterable[tuple[str, PartFacts]], n_features: int | None, first_index: int | None = None
 ) -> Schema:
-    """Return what the rows of all parts are; parts that do not go together are refused."""
+    """Combine the types of all parts; incompatible parts raise an error."""
     first: tuple[str, PartFacts] | None = None
     dtypes, labels, ranges = set(), [], []
     kinds: dict[str, tuple[str, str]] = {}
@@ -123,7 +123,7 @@ def united_schema(
 
 
 def _require_kind(name: str, column: str, kind: str, first_name: str, first: str) -> None:
-    """Raise an error for a part in which a column is something else than in another one."""
+    """Raise an error for a column of different kinds in two parts."""
     if kind != first:
         msg = (
             f"{name}: the column {column!r} holds {PLURALS[kind]}, but {PLURALS[first]} in {first_name}. Say what "
@@ -133,7 +133,7 @@ def _require_kind(name: str, column: str, kind: str, first_name: str, first: str
 
 
 def _require_same(name: str, facts: PartFacts, first_name: str, first: PartFacts) -> None:
-    """Raise an error for a part whose columns are not those of the first one; their order does not matter."""
+    """Raise an error for a part with other columns than the first one, in any order."""
     if facts.names != first.names and (
         facts.names is None or first.names is None or sorted(facts.names) != sorted(first.names)
     ):
@@ -148,7 +148,7 @@ def _require_same(name: str, facts: PartFacts, first_name: str, first: PartFacts
 
 
 def _listed(names: tuple[str, ...] | None) -> str:
-    """Return names, or the first ones of many."""
+    """Return names, shortened to the first ones if there are many."""
     if names is None:
         return "(without names)"
     return f"[{', '.join(map(repr, names[:20]))}{', ...' if len(names) > 20 else ''}]"  # noqa: PLR2004

@@ -25,7 +25,7 @@ MAX_WORDS = 2**16  # labels that are remembered, so that each is looked at once
 
 
 class _Look(NamedTuple):
-    """What a first look at a file finds."""
+    """Summary of a file: range of indices and kind of labels."""
 
     lowest: int
     highest: int
@@ -33,10 +33,10 @@ class _Look(NamedTuple):
 
 
 class SvmlightFile(FilePart):
-    """Sparse rows with labels. Indices begin at 1, unless there is an index 0 in any file of the source."""
+    """Reader of an svmlight file. Indices begin at 1, unless any file of the source has an index 0."""
 
     def inspect(self, options: ReadOptions) -> PartFacts:
-        """Return the range of the indices and the kind of the labels, from a first look at the whole file."""
+        """Return the range of the indices and the kind of the labels, from a pass over the file."""
         refuse_columns(options, self.name)
         look = self._look
         if look.highest > MAX_FEATURES and options.n_features is None:
@@ -49,7 +49,7 @@ class SvmlightFile(FilePart):
         return PartFacts(np.dtype(np.float64), labels=labels, indices=(look.lowest, look.highest))
 
     def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
-        """Parse a few lines at a time."""
+        """Parse blocks of lines."""
         from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - heavy, and hardly ever needed
 
         at = n_rows = 0
@@ -71,7 +71,7 @@ class SvmlightFile(FilePart):
 
     @cached_property
     def _look(self) -> _Look:
-        """The lowest and the highest index, and what labels there are."""
+        """The smallest and largest index, and the kind of the labels."""
         lowest, highest, kinds = 2**62, 0, {"int64"}
         words: set[bytes] = set()
         with file_errors(self.name), open_file(self.path) as file:
@@ -97,7 +97,7 @@ class SvmlightFile(FilePart):
 
 
 def _lines(file: BinaryIO, name: str) -> Iterator[bytes]:
-    """Yield lines, none of which is too long to be parsed in little memory."""
+    """Yield lines; very long lines raise an error."""
     number = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
         number += 1
@@ -108,7 +108,7 @@ def _lines(file: BinaryIO, name: str) -> Iterator[bytes]:
 
 
 def _blocks(file: BinaryIO, block_rows: int, name: str) -> Iterator[list[bytes]]:
-    """Yield lines, as many at once as there may be rows in a block, fewer where they are long."""
+    """Yield groups of lines, limited in number and in bytes."""
     lines: list[bytes] = []
     n_bytes = 0
     for line in _lines(file, name):
@@ -122,12 +122,12 @@ def _blocks(file: BinaryIO, block_rows: int, name: str) -> Iterator[list[bytes]]
 
 
 def _kind_of(number: int | float) -> str:
-    """Return the kind of label that a number needs."""
+    """Return the kind of a numeric label."""
     return "float64" if isinstance(number, float) else "int64" if number < 2**63 else "uint64"
 
 
 def _labels(lines: list[bytes], kind: str, what: str) -> Array:
-    """Return the labels of some lines, exactly as they are written."""
+    """Return the labels of lines without loss."""
     words = [line.split(b"#", 1)[0].split(None, 1)[:1] for line in lines]
     numbers = [_number(word[0], what) for word in words if word]
     if kind == "float64" and all(float(number) == number for number in numbers):
@@ -136,7 +136,7 @@ def _labels(lines: list[bytes], kind: str, what: str) -> Array:
 
 
 def _number(word: bytes, name: str) -> int | float:
-    """Return a label as a number, a whole one where it is."""
+    """Parse a label as an integer if possible, else as a float."""
     try:
         return int(word)
     except ValueError:

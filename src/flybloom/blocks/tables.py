@@ -1,4 +1,4 @@
-"""Tables: batches of Arrow become blocks of rows, labels and identifiers; errors name the column."""
+"""Conversion of Arrow batches to blocks of rows, labels and identifiers; errors name the column."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ MAX_LISTED = 10  # columns that an error lists
 
 
 class TablePart(Part):
-    """A part that is a table."""
+    """Base of readers that yield Arrow batches."""
 
     @abstractmethod
     def arrow_schema(self) -> Any:
-        """Return the names and types of its columns, as Arrow says it."""
+        """Return the Arrow schema."""
 
     @abstractmethod
     def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:
-        """Yield tables or record batches with these columns, perhaps more; the options say what all features are."""
+        """Yield tables or record batches with at least these columns."""
 
     def lacks_values(self, names: list[str]) -> bool:  # noqa: ARG002
-        """Return whether values of these columns may be missing, as far as that is cheap to know."""
+        """Return whether these columns may have missing values, if it is cheap to determine."""
         return False
 
     def inspect(self, options: ReadOptions) -> PartFacts:
-        """Return the common type of the columns, from their declarations."""
+        """Return the common type of the columns from the Arrow schema."""
         with arrow_errors(self.name):
             fields = self.arrow_schema()
             columns = list(fields.names)
@@ -87,7 +87,7 @@ class TablePart(Part):
 
 @contextmanager
 def arrow_errors(name: str) -> Iterator[None]:
-    """Let errors of Arrow name the file or the frame they come from."""
+    """Convert errors of Arrow to SourceError with the name of the source."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     try:
@@ -101,9 +101,9 @@ def arrow_errors(name: str) -> Iterator[None]:
 
 
 def feature_columns(columns: list[str], options: ReadOptions, where: str) -> tuple[list[str], list[str]]:
-    """Return the columns of the features, and remarks on what was left out.
+    """Return the columns of the features, and remarks on ignored columns.
 
-    All that is asked for must be there, once.
+    Each requested column must occur exactly once.
     """
     for name, role in ((options.target, "the target"), (options.id_column, "the identifier")):
         if name is not None:
@@ -131,14 +131,14 @@ def feature_columns(columns: list[str], options: ReadOptions, where: str) -> tup
 
 
 class Declared(NamedTuple):
-    """What a type of Arrow says of a column."""
+    """Kind and numeric type of a column."""
 
     kind: str | None  # None if it only has missing values
     dtype: np.dtype[Any]  # of its numbers
 
 
 def declared(type_: Any, name: str, where: str) -> Declared:
-    """Return what a column is by its type: numbers, bools and spans of time are numbers, text is categories."""
+    """Return the kind of a column from its Arrow type: bools and durations are numbers, text is categorical."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     is_ = pa.types
@@ -163,7 +163,7 @@ def declared(type_: Any, name: str, where: str) -> Declared:
 
 
 def kinds_of(names: list[str], found: list[str | None], options: ReadOptions) -> tuple[str | None, ...]:
-    """Return what columns are: as the options say, otherwise as was found."""
+    """Return the kinds of columns: given by the options, or as found."""
     given = dict(options.kinds)
     return tuple(given.get(name, kind) for name, kind in zip(names, found, strict=True))
 
@@ -171,7 +171,7 @@ def kinds_of(names: list[str], found: list[str | None], options: ReadOptions) ->
 def feature_cells(table: Any, schema: Schema, place: Place, marks: Array | None = None) -> Array:
     """Return columns of an Arrow table or batch as rows of numbers of one type.
 
-    Values that are missing are NaN. Where one is not what it should be, its row gets a mark, or is refused.
+    Missing values become NaN. Rows with invalid values are marked, or raise an error.
     """
     held = set(table.schema.names)
     _require_columns([name for name in schema.columns if name not in held], table.schema.names, str(place), "a feature")
@@ -191,7 +191,7 @@ def _vectors(table: Any, name: str, place: Place) -> Array:
 
 
 def identifiers(column: Any) -> Array:
-    """Return a column as it is, for whoever matches rows by it; missing ones are None."""
+    """Return a column of identifiers as an array; missing ones are None."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     column = plain_column(column)
@@ -203,7 +203,7 @@ def identifiers(column: Any) -> Array:
 
 
 def _cells(column: Any, name: str, kind: str, dtype: np.dtype[Any], place: Place, marks: Array | None) -> Array:
-    """Return a column as numbers of a kind."""
+    """Convert a column to numbers according to its kind."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     found = declared(column.type, name, str(place))
@@ -232,7 +232,7 @@ def _cells(column: Any, name: str, kind: str, dtype: np.dtype[Any], place: Place
 
 
 def _numbers(column: Any, name: str, found: np.dtype[Any], dtype: np.dtype[Any], place: Place) -> Array:
-    """Return a column of numbers; NaN where they are missing."""
+    """Convert a numeric column, with NaN for missing values."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     if column.null_count and dtype.kind != "f":

@@ -1,4 +1,4 @@
-"""The paper: its experiments, what it compares with, its data and its theory; every table and figure from one command.
+"""The paper's experiments, baselines, data sets and theory; one command reproduces every table and figure.
 
 `flybloom reproduce` on the command line; from Python, `run_experiment` with one of ``EXPERIMENTS`` and its settings
 from `read_profile`.

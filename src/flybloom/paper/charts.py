@@ -1,4 +1,4 @@
-"""Drawing that experiments share."""
+"""Plotting functions shared by experiments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COLOURS = {"theirs": "#8a8a8a", "ours": LIGHT["accent"], "beyond": "#2a6fb5"}
 
 
 def new_figure(columns: int = 1, rows: int = 1, width: float = 4.2, height: float = 3.4) -> tuple[Figure, list[Any]]:
-    """Return a figure and its axes, row by row; no window is opened, whatever the backend."""
+    """Return a figure without a window and its axes, row by row."""
     from matplotlib.figure import Figure as Canvas  # noqa: PLC0415 - an extra
 
     figure = Canvas(figsize=(width * columns, height * rows), layout="constrained")

@@ -1,4 +1,4 @@
-"""One method on one data set, and methods relative to kNNC: what the synthetic and the OpenML experiments share."""
+"""Shared by the synthetic and OpenML experiments: scores of methods relative to kNNC."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROWS = {"raw": lambda X: X, "unit": normalize, "standard": scale}
 
 
 def baseline_records(X: Array, y: Array, splits: Splits, name: str, grid: str, seed: int) -> list[Record]:
-    """Return what every valid setting of a baseline reached."""
+    """Return the scores of every valid setting of a baseline."""
     return [asdict(record) for record in best_of(BASELINES[name], grid, X, y, splits, seed).records]
 
 
@@ -31,7 +31,7 @@ def baseline(X: Array, y: Array, splits: Splits, name: str, grid: str, rows: str
 
 
 def fly_records(X: Array, y: Array, splits: Splits, spaces: list[dict[str, Any]], seed: int) -> list[Record]:
-    """Return what every setting of the spaces of a profile reached; ``search`` in a table says how it is searched."""
+    """Return the scores of all settings in the spaces of a profile; ``search`` selects the method."""
     rows, records = as_float32(X), []
     for table in spaces:
         rest = {name: value for name, value in table.items() if name != "search"}
@@ -53,7 +53,7 @@ def fly(X: Array, y: Array, splits: Splits, spaces: list[dict[str, Any]], seed: 
 
 
 def as_float32(X: Array) -> Array:
-    """Return floats in the type that they are hashed in; integers stay what they are."""
+    """Return floats as float32; integers are unchanged."""
     return X.astype(np.float32) if X.dtype.kind == "f" else X
 
 
@@ -69,7 +69,7 @@ def quartiles(values: list[float]) -> tuple[float, float, float]:
 
 
 def wins(ours: list[float], theirs: list[float]) -> dict[str, float]:
-    """Return how often scores are better than others, the median improvement, and the p-value of a paired t-test.
+    """Return the number of wins, the median improvement, and the p-value of a paired t-test.
 
     Parameters
     ----------

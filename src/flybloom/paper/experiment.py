@@ -1,4 +1,4 @@
-"""What an experiment is: a plan of units, a summary of their results, and figures of the summary."""
+"""Experiments: a plan of units, a summary of their results, and figures of the summary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Figure: TypeAlias = Any  # matplotlib's, which is an extra
 
 @dataclass(frozen=True)
 class Table:
-    """Rows for people to read: cells are text or numbers, None for what there is not."""
+    """A table for pages: cells are text, numbers or None."""
 
     title: str
     header: list[str]
@@ -24,7 +24,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Check:
-    """One statement of the paper, or one goal of this library, held against what was measured.
+    """A statement of the paper or a goal of this library, compared with measurements.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Summary:
-    """What an experiment found: tables, checks, and the numbers that figures are drawn from."""
+    """Result of an experiment: tables, checks and the data of figures."""
 
     tables: list[Table] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)

@@ -19,7 +19,7 @@ from flybloom.paper.scores import SEED, Record, Splits, accuracy, balanced_accur
 
 @dataclass(frozen=True)
 class Space:
-    """A grid of settings, of which each pair of m and s is hashed once.
+    """A grid of settings; each pair of m and s is hashed once.
 
     Parameters
     ----------
@@ -67,14 +67,14 @@ class Space:
         return cls(**values)
 
     def sizes(self, n_features: int) -> list[tuple[int, int]]:
-        """Return the pairs of m and s for so many features."""
+        """Return the pairs of m and s for a number of features."""
         most = self.most_components or np.inf, self.most_connections or np.inf
         ms = {int(min(max(times * n_features, self.fewest_components), most[0])) for times in self.components}
         ss = {int(min(max(2, share * n_features), most[1], n_features)) for share in self.connections}
         return [(m, s) for m in sorted(ms) for s in sorted(ss)]
 
     def winners_for(self, n_components: int) -> list[int]:
-        """Return the numbers of winners for so many components."""
+        """Return the numbers of winners for a number of components."""
         return sorted(rho for rho in self.winners if 2 * rho <= n_components)
 
 
@@ -181,7 +181,7 @@ class BayesianSpace:
 
 
 def search_bayesian(X: Array, y: Array, splits: Splits, space: BayesianSpace, seed: int) -> list[Record]:
-    """Score the settings that scikit-optimize asks for; it is told the balanced accuracy, as the authors' was.
+    """Score settings proposed by scikit-optimize, which maximises the balanced accuracy as in the authors' code.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the paper says of the curves of m, s, rho and c, held against curves."""
+"""Statements of the paper about the curves of m, s, rho and c, compared with measured curves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MIN_POINTS = 3  # points that a curve must have to have a shape
 
 
 class Reference(NamedTuple):
-    """What the authors' plots show of some curves of a data set, read off by eye."""
+    """Curves of a data set as read off the authors' plots."""
 
     name: str
     varied: str
@@ -55,7 +55,7 @@ THEIRS = [  # Figures 4 and 5 of the AAAI follow-up
 
 
 def reference_table(curves: dict[str, Curves]) -> Table:
-    """Return what the authors' plots show beside what these curves do."""
+    """Return the authors' curves beside the measured ones."""
     rows = []
     for name, varied, fixed, theirs in THEIRS:
         chosen = [
@@ -83,13 +83,13 @@ def _in_words(varied: str, curves: list[dict[str, Any]]) -> str:
 
 
 def _range(values: list[float]) -> str:
-    """Return the smallest and the most, once if they look the same."""
+    """Return minimum and maximum, or one of them if they print alike."""
     low, high = f"{min(values):.2f}", f"{max(values):.2f}"
     return low if low == high else f"{low}-{high}"
 
 
 def checks(name: str, n_features: int, curves: Curves) -> list[Check]:
-    """Return whether the four shapes that the paper states are there."""
+    """Return checks of the four shapes stated in the paper."""
     whole = {
         varied: [curve for curve in of_varied if len(curve["values"]) >= MIN_POINTS]
         for varied, of_varied in curves.items()

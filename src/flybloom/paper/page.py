@@ -1,4 +1,4 @@
-"""From results to one page for a browser and one for a repository."""
+"""Pages of results: HTML, and Markdown for the repository."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ numbers with settings, seeds and versions.
 
 
 def write_page(folder: Path, profile: str = "quick") -> Path:
-    """Write what all experiments of a folder found: ``index.html``, whole in one file, and ``README.md``.
+    """Write the results of all experiments of a folder as a self-contained ``index.html`` and ``README.md``.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def write_page(folder: Path, profile: str = "quick") -> Path:
 
 
 def read_parts(folder: Path) -> list[dict[str, Any]]:
-    """Return the experiments that have results, with these, in the order of the paper."""
+    """Return the experiments with results, in the order of the paper."""
     return [
         json.loads((folder / name / RESULT).read_text(encoding="utf-8"))
         | {"experiment": experiment, "minutes": processor_seconds(folder / name) / 60}
@@ -60,7 +60,7 @@ def read_parts(folder: Path) -> list[dict[str, Any]]:
 
 
 def html(parts: list[dict[str, Any]], folder: Path, profile: str) -> str:
-    """Return the page; figures are inside it."""
+    """Return the HTML page with embedded figures."""
 
     def picture(part: dict[str, Any], name: str) -> str:
         return _data_uri(folder / part["experiment"].name / f"{name}.png")
@@ -79,12 +79,12 @@ def html(parts: list[dict[str, Any]], folder: Path, profile: str) -> str:
 
 
 def _data_uri(path: Path) -> str:
-    """Return a picture as a link that holds it."""
+    """Return a figure as a data URL."""
     return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
 
 
 def markdown(parts: list[dict[str, Any]], profile: str) -> str:
-    """Return the same as Markdown, which links to the figures; long tables are left to the page."""
+    """Return the page as Markdown with linked figures, without long tables."""
     said = caution(profile)
     lines = [
         *HEAD,
@@ -107,7 +107,7 @@ def markdown(parts: list[dict[str, Any]], profile: str) -> str:
 
 
 def together(parts: list[dict[str, Any]]) -> str:
-    """Return how long all experiments took."""
+    """Return the total time of all experiments."""
     minutes = sum(part["minutes"] for part in parts)
     return f"{minutes:.0f} minutes of one core, {minutes / 60:.1f} hours; with --jobs 2 two cores share them"
 
@@ -135,19 +135,19 @@ def _markdown_table(header: list[str], rows: list[list[Any]]) -> list[str]:
 
 
 def verdict_of(check: dict[str, Any]) -> str:
-    """Return what is said of a check: yes, noise, or no."""
+    """Return the outcome of a check: yes, within noise, or no."""
     return "yes" if check["holds"] else "noise" if check.get("within_noise") else "no"
 
 
 def held_of(checks: list[dict[str, Any]]) -> tuple[str, str]:
-    """Return how many of the paper's statements hold, and how many goals of this library are reached."""
+    """Return the numbers of the paper's statements that hold and of this library's goals that are reached."""
     papers = [verdict_of(check) for check in checks if check["theirs"] != "-"]
     own = [verdict_of(check) for check in checks if check["theirs"] == "-"]
     return _counted(papers) or "nothing to check", _counted(own)
 
 
 def _counted(verdicts: list[str]) -> str:
-    """Return how many are yes, and how many within noise; nothing of none."""
+    """Return the number of checks that hold and of those within noise."""
     if not verdicts:
         return ""
     held = f"{verdicts.count('yes')} of {len(verdicts)}"
@@ -155,5 +155,5 @@ def _counted(verdicts: list[str]) -> str:
 
 
 def cell(value: Any) -> str:
-    """Return a value as people read it; nothing for none."""
+    """Format a value; None is empty."""
     return "" if value is None else str(value)

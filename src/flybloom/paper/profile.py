@@ -1,4 +1,4 @@
-"""Profiles: how much of the paper is done, from TOML files."""
+"""Profiles: sizes of the experiments, from TOML files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def read_profile(name: str) -> dict[str, dict[str, Any]]:
 
 
 def caution(name: str) -> str | None:
-    """Return what to know before believing the outcomes of a profile, or None.
+    """Return a caution about the results of a profile, or None.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ EXPERIMENTS: dict[str, Experiment] = {
 
 
 def experiments_of(item: str) -> list[str]:
-    """Return the experiments that make something of the paper.
+    """Return the experiments of a table or figure of the paper.
 
     Parameters
     ----------

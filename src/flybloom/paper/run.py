@@ -28,7 +28,7 @@ def run_experiment(
     jobs: int = 1,
     on_progress: OnProgress | None = None,
 ) -> Summary:
-    """Do what is left of an experiment, and write what it found.
+    """Run the remaining units of an experiment, and write its results.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def run_experiment(
 
 
 def check_can_run(tables: Iterable[Settings], folder: Path) -> None:
-    """Refuse to start what could not be finished: without an extra that will be needed, or a folder to write to.
+    """Raise an error for missing extras or a folder that cannot be written, before anything runs.
 
     Parameters
     ----------
@@ -81,14 +81,14 @@ def check_can_run(tables: Iterable[Settings], folder: Path) -> None:
 
 
 def _searches_bayesian(table: Any) -> bool:
-    """Return whether anything in a table asks for the authors' search."""
+    """Return whether a table uses the authors' search."""
     if isinstance(table, dict):
         return table.get("search", "grid") != "grid" or any(map(_searches_bayesian, table.values()))
     return isinstance(table, list) and any(map(_searches_bayesian, table))
 
 
 def environment() -> dict[str, Any]:
-    """Return the versions that a result was made with."""
+    """Return the versions of libraries used."""
     return {
         "python": platform.python_version(),
         "machine": platform.machine(),

@@ -1,4 +1,4 @@
-"""The two scores that are reported side by side: the papers' "accuracy" is balanced accuracy in their code."""
+"""The two reported scores: the paper's "accuracy" is balanced accuracy in its code."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def best(records: list[Record], metric: str) -> Record:
 
 
 def best_of_each(records: list[Record]) -> Record:
-    """Return the best record by each metric, and how many there were: what is kept of a search."""
+    """Return the best record by each metric and the number of records, for storage."""
     return {"n_settings": len(records), **{metric: best(records, metric) for metric in METRICS}}
 
 

@@ -1,4 +1,4 @@
-"""One piece of Table 1: a baseline, some settings of FBFC*, or a model of pairs, on one vision set.
+"""A unit of Table 1: a baseline, some settings of FBFC*, or a ridge model, on one vision set.
 
 A fifth of the training rows is held out to choose by; the model that is tested has learned all training rows. Because
 counts add, both models come from one hash of all rows: for FBFC* by taking rows away, for pairs by learning on. So
@@ -25,7 +25,7 @@ from flybloom.paper.work import Result
 
 
 def rows_of(name: str, data: str | None, most_rows: int | None) -> tuple[Array, Array, Array, Array]:
-    """Return training and test rows; with `most_rows`, only so many of each.
+    """Return training and test rows, at most `most_rows` of each.
 
     A set without test rows of its own, such as Digits in a quick run, gets a fifth of its rows.
     """
@@ -63,7 +63,7 @@ def run_baseline(
 
 
 def run_filters(name: str, space: dict[str, Any], seed: int, most_rows: int | None, data: str | None = None) -> Result:
-    """Score every setting of a space on held-out and on test rows; of the authors' own search, the best one alone."""
+    """Score the settings of a space on held-out and test rows; for the authors' search only the best one."""
     X, y, X_test, y_test = rows_of(name, data, most_rows)
     rows, labels = as_float32(np.concatenate([X, X_test])), np.concatenate([y, y_test])
     everything = np.arange(len(labels))
@@ -86,7 +86,7 @@ def run_filters(name: str, space: dict[str, Any], seed: int, most_rows: int | No
 
 
 def searched(rows: Array, labels: Array, splits: Splits, space: dict[str, Any], seed: int) -> list[Record]:
-    """Return what settings reached on the held-out rows, first, and on the test rows."""
+    """Return scores of settings on held-out and on test rows."""
     rest = {key: value for key, value in space.items() if key not in ("search", "projections")}
     projections = space.get("projections", 1)
     if space.get("search", "grid") == "grid":

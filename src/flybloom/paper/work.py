@@ -1,4 +1,4 @@
-"""Work that can be stopped and taken up again: many small units, each with a result file of its own."""
+"""Resumable work: many small units, each with its own result file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OnProgress: TypeAlias = Callable[[str, int, int], None]  # what was done, how ma
 
 @dataclass(frozen=True)
 class Unit:
-    """A piece of work whose result is worth a file.
+    """A unit of work with its own result file.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ RAW = "raw.json"  # the results of all units in one file, written when all are d
 def run_units(
     units: Iterable[Unit], folder: Path, *, jobs: int = 1, on_progress: OnProgress | None = None
 ) -> dict[str, Result]:
-    """Do what has not been done yet, and return the results of all units.
+    """Run the missing units, and return the results of all.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def run_units(
 
 
 def processor_seconds(folder: Path) -> float:
-    """Return how long one core was busy with all units of an experiment.
+    """Return the total processor time of all units of an experiment.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def processor_seconds(folder: Path) -> float:
 
 
 def _computed(units: list[Unit], folder: Path, jobs: int) -> Iterable[tuple[str, Result]]:
-    """Yield the results of units as they are."""
+    """Yield stored results of units."""
     if jobs == 1:
         yield from (_run(unit, folder) for unit in units)
     elif units:
@@ -141,12 +141,12 @@ def _run(unit: Unit, folder: Path) -> tuple[str, Result]:
 
 
 def _path(unit: Unit, folder: Path) -> Path:
-    """Return where the result of a unit is kept."""
+    """Return the path of the result of a unit."""
     return folder / "units" / f"{unit.key}.json"
 
 
 def _read(path: Path) -> Result:
-    """Return what is in a file of results, which must be there."""
+    """Read a result file, which must exist."""
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -159,7 +159,7 @@ def _read(path: Path) -> Result:
 
 
 def _newest(unit: Unit, done: Result, folder: Path) -> Result:
-    """Return what a unit has left, in a file of its own or in that of all units; nothing if it has not run."""
+    """Return the stored result of a unit, or None if it has not run."""
     path = _path(unit, folder)
     kept = _read(path) if path.exists() else done.get(unit.key)
     if kept is None:
@@ -172,11 +172,11 @@ def _newest(unit: Unit, done: Result, folder: Path) -> Result:
 
 
 def _kept(unit: Unit, kept: Result) -> Result | None:
-    """Return the result that a unit has left earlier, if it had the same arguments."""
+    """Return the stored result of a unit with the same arguments, if any."""
     is_same = kept.get("arguments") == json.loads(json.dumps(unit.arguments))
     return kept.get("result") if is_same else None
 
 
 def write_json(path: Path, content: Any, indent: int | None = 1) -> None:
-    """Write JSON to a file, at once or not at all."""
+    """Write JSON to a file atomically."""
     atomic_write(path, json.dumps(content, indent=indent, allow_nan=False) + "\n")

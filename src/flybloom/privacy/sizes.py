@@ -7,7 +7,7 @@ import math
 from flybloom.exceptions import require_extra
 from flybloom.privacy.mechanisms import gaussian_scale
 
-SHARE = 32  # one of so many components wins
+SHARE = 32  # components per winner
 LEAST, MOST = 64, 4096
 TOLERATED = 6  # how many times the mean count the deviation of the noise may be: sums over winners even it out
 

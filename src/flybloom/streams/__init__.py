@@ -1,4 +1,4 @@
-"""Rows that come in sequence: test-then-train, and models as classifiers and regressors of river."""
+"""Streams: test-then-train evaluation, and models as river classifiers and regressors."""
 
 from flybloom.estimators.counting import novelty_rate
 from flybloom.streams.evaluate import StreamScores, kappa, test_then_train

@@ -1,4 +1,4 @@
-"""How good a model is that learns from a stream: each row is predicted first, and learned afterwards."""
+"""Prequential evaluation of streams: each row is predicted, then learned."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MANY_ROWS = 1024  # that a model is given at once which predicts and learns one 
 
 @dataclass
 class StreamScores(OldAttributes):
-    """What came out of `test_then_train`.
+    """Result of `test_then_train`.
 
     Each entry of the curves belongs to the end of a block.
 
@@ -47,7 +47,7 @@ class StreamScores(OldAttributes):
     memory : int or None
         Bytes of the model in the end, where it tells.
     rows : list of int
-        How many rows had come at the end of each block.
+        Number of rows up to the end of each block.
     rolling_accuracy, rolling_no_change, rolling_majority : list of float
         Accuracies of the last 1000 rows, or of as many as were asked for.
     novelty : list of float
@@ -92,7 +92,7 @@ def test_then_train(
     blocks : iterable of (X, y) or of blocks of `read_blocks`
         The rows with their labels, in the order in which they came.
     block_rows : int or None, default=None
-        Longer blocks are cut into pieces of so many rows. Labels of a block are known only after all of it was
+        Longer blocks are split into pieces of this size. Labels of a block are known only after all of it was
         predicted; with 1, after every row. A model with `predict_then_learn`, such as `AdaptiveWindow`, is given many
         rows at a time then, and predicts and learns them in sequence by itself: the same, and faster.
     window : int, default=1000
@@ -151,7 +151,7 @@ test_then_train.__test__ = False  # type: ignore[attr-defined]  # a function of 
 
 
 def kappa(accuracy: float, baseline: float) -> float:
-    """Return how much of what a baseline gets wrong is right: 1 for all, 0 for none, negative for worse.
+    """Return the kappa statistic against a baseline: 1 is perfect, 0 as good as the baseline, negative worse.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def kappa(accuracy: float, baseline: float) -> float:
 
 
 class _Judge:
-    """Compares predictions with labels, beside two baselines that know the labels of all rows before."""
+    """Accumulates scores of a model and of two baselines that know all earlier labels."""
 
     def __init__(self, window: int) -> None:
         self.n_rows = 0
@@ -186,7 +186,7 @@ class _Judge:
         self._majority: Any = None
 
     def compare(self, labels: Array, predicted: Array | None) -> None:
-        """Compare the labels of a block with what was predicted; None for nothing."""
+        """Compare the labels of a block with predictions; None if there are none."""
         known = labels.tolist()
         is_right = [False] * len(known) if predicted is None else (predicted == labels).tolist()
         for label, right in zip(known, is_right, strict=True):
@@ -213,7 +213,7 @@ class _Judge:
 
 
 def _pieces(blocks: Iterable[Any], block_rows: int | None) -> Iterator[tuple[Any, Array]]:
-    """Yield rows and labels, so many at a time."""
+    """Yield rows and labels in blocks."""
     for block in blocks:
         X, y = (block.X, block.y) if hasattr(block, "X") else block
         if y is None:
@@ -226,7 +226,7 @@ def _pieces(blocks: Iterable[Any], block_rows: int | None) -> Iterator[tuple[Any
 
 
 def _predicted(model: Any, X: Any) -> Array | None:
-    """Return what a model predicts, or None where it knows nothing yet."""
+    """Return predictions, or None if the model is not fitted yet."""
     try:
         return np.asarray(model.predict(X))
     except NotFittedError:
@@ -234,14 +234,14 @@ def _predicted(model: Any, X: Any) -> Array | None:
 
 
 def _at_once(model: Any, X: Any, y: Array) -> list[tuple[Array, Array | None]]:
-    """Let a model predict a block and learn it; return the labels, and what was predicted."""
+    """Predict and then learn a block; return labels and predictions."""
     predicted = _predicted(model, X)
     model.partial_fit(X, y)
     return [(y, predicted)]
 
 
 def _one_by_one(model: Any, X: Any, y: Array) -> list[tuple[Array, Array | None]]:
-    """Let a model predict and learn one row after the other; return the label of each, and what was predicted."""
+    """Predict and then learn row by row; return labels and predictions."""
     predicted: list[Array | None] = []
     if _predicted(model, taken(X, slice(1))) is None:  # it knows nothing, not even how to begin
         model.partial_fit(taken(X, slice(1)), y[:1])
@@ -254,7 +254,7 @@ def _one_by_one(model: Any, X: Any, y: Array) -> list[tuple[Array, Array | None]
 
 
 def _follow(model: Any, X: Any, scores: StreamScores) -> None:
-    """Enter what a model finds new in rows: all, as long as it knows nothing."""
+    """Record the novelty of rows; 1 while the model is not fitted."""
     novelty = novel = 1.0
     try:
         scored = np.asarray(model.novelty(X)) if hasattr(model, "novelty") else np.zeros(0)

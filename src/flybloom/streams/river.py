@@ -1,4 +1,4 @@
-"""Models of flybloom for river: one row at a time, each a dictionary. Needs ``flybloom[river]``."""
+"""Models with the interface of river, which learn one dictionary at a time. Needs ``flybloom[river]``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Row = dict[Any, Any]
 
 
 class _Follower:
-    """What models of river have in common, whether they predict labels or numbers."""
+    """Base of river classifiers and regressors."""
 
     model: Any
     warm_up: int
@@ -31,7 +31,7 @@ class _Follower:
     _before_any: Any = None  # what is answered before the first row was learned
 
     def _begin(self) -> None:
-        """Have nothing learned."""
+        """Reset the model."""
         self.ignored: set[Any] = set()
         self._early: list[tuple[Row, Any]] = []
         self._keys: tuple[Any, ...] = ()
@@ -39,7 +39,7 @@ class _Follower:
         self._first: tuple[int, tuple[Any, ...], Any] = (0, (), None)  # of how many rows, their keys, their model
 
     def _default(self) -> Any:
-        """Return the model that learns where none is given."""
+        """Return the default model."""
         raise NotImplementedError
 
     def learn_one(self, x: Row, y: Any) -> None:
@@ -123,7 +123,7 @@ class _Follower:
         return pd.Series(labels, index=X.index[: len(labels)], dtype=None if labels else object)
 
     def _collect(self, rows: list[tuple[Row, Any]]) -> None:
-        """Collect some of the first rows; fix keys and encoding when they are enough."""
+        """Buffer the first rows; fix keys and encoding when there are enough."""
         early = [*self._early, *rows]
         if len(early) >= self.warm_up:
             keys, learner = self._learned_from(early)
@@ -146,7 +146,7 @@ class _Follower:
         return keys, model.partial_fit(X, np.array([label for _, label in rows]))
 
     def _answering(self) -> tuple[tuple[Any, ...], Any]:
-        """Return the keys and the model that answers: of all rows, or while they are few, of the first of them."""
+        """Return the keys and the model for predictions: of all rows, or of the first ones while they are buffered."""
         if self._learner is not None or not self._early:
             return self._keys, self._learner
         n = 1
@@ -252,7 +252,7 @@ class FlyClassifier(_Follower, base.MiniBatchClassifier):
         return pd.DataFrame(model.predict_proba(self._block(X, keys)), X.index, model.classes_.tolist())
 
     def _default(self) -> Any:
-        """Return the model that learns where none is given."""
+        """Return the default model."""
         return FlyBloomClassifier(4096)
 
 
@@ -297,5 +297,5 @@ class FlyRegressor(_Follower, base.MiniBatchRegressor):
         self._begin()
 
     def _default(self) -> Any:
-        """Return the model that learns where none is given."""
+        """Return the default model."""
         return FlyRidgeRegressor(512, alpha=0.1)

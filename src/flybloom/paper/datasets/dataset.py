@@ -59,7 +59,7 @@ class Dataset:
     source: str = ""
 
     def __post_init__(self) -> None:
-        """Raise an error for rows and labels that do not belong together."""
+        """Raise an error for rows and labels of different lengths or types."""
         if (self.X_test is None) != (self.y_test is None):
             msg = f"{self.name}: X_test and y_test belong together. Got only one of them."
             raise SourceError(msg)

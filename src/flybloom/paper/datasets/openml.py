@@ -168,6 +168,6 @@ def _download(item: Listed) -> Dataset:
 
 
 def _save(path: Path, data: Dataset) -> None:
-    """Write a data set at once or not at all."""
+    """Write a data set atomically."""
     classes, source = np.array(data.classes, str), np.array(data.source)
     atomic_write(path, lambda file: np.savez_compressed(file, X=data.X, y=data.y, classes=classes, source=source))

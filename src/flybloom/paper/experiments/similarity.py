@@ -147,7 +147,7 @@ def joins(similarity: Array, linkage: str) -> list[tuple[frozenset[int], float]]
 
 
 def height_of(classes: frozenset[int], branches: list[tuple[frozenset[int], float]]) -> tuple[float, bool]:
-    """Return where some classes are first together, and whether without any other."""
+    """Return the smallest cluster that contains some classes, and whether it contains no others."""
     return next((height, branch == classes) for branch, height in branches if classes <= branch)
 
 

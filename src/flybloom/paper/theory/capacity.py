@@ -136,7 +136,7 @@ def rows_until_saturated(n_components: int, n_winners: int, decay: float = 1.0) 
 
 
 def capacity(n_rows: int, n_components: int, n_winners: int, decay: float = 1.0) -> Capacity:
-    """Return how full the filter of a class with so many rows is, and warn before it saturates.
+    """Return the occupancy of the filter of a class, with a warning before it saturates.
 
     Rows are taken as spread evenly, which is the worst case: rows of one class resemble each other and share winners.
     For a fitted model compare with `occupancy` of its counts.
