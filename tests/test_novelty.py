@@ -4,10 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import roc_auc_score
 
 import flybloom
+import reference
 from flybloom import Encoding, FlyBloomNovelty
 from flybloom.estimators.access import reading_learned
 from flybloom.exceptions import IncompatibleHashError
@@ -140,6 +141,32 @@ def test_alpha_is_read_when_scoring(digits_split):
     model.set_params(alpha=1.0)
     assert_array_equal(model.novelty(same), FlyBloomNovelty(alpha=1.0, random_state=0).fit(learned).novelty(same))
     assert (model.novelty(same) > before).all()
+
+
+def test_new_values_of_constant_columns_are_novel(rng):
+    """However small the difference, with and without bins."""
+    for n_columns in (10, 150):
+        X = rng.standard_normal((200, n_columns))
+        X[:, : n_columns // 2] = 0.1
+        model, new = FlyBloomNovelty().fit(X), X.copy()
+        new[:, 0] += 1e-6
+        assert (model.novelty(new) > model.novelty(X)).mean() > 0.95
+
+
+def test_single_precision_is_precise_enough(digits):
+    """Many components are solved in float32, which changes novelty by less than a thousandth of it."""
+    X, _ = digits
+    model = FlyBloomNovelty(1024, n_winners=256).fit(X[:1000])
+    with reading_learned(model) as mine:
+        learned, new = mine.hasher.winners(X[:1000]), mine.hasher.winners(X[1000:])
+    assert_allclose(model.novelty(X[1000:]), reference.leverage(learned, new, 1024, 50.0), rtol=1e-3)
+
+
+def test_few_rows_have_the_filter_novelty_of_many(digits_split):
+    """Weights are derived for their winners alone, with the same bits."""
+    learned, _, other = digits_split
+    model = FlyBloomNovelty(1000, readout="filter").fit(learned)
+    assert_array_equal(model.novelty(other), np.concatenate([model.novelty(row[None]) for row in other]))
 
 
 def test_rows_between_clusters_are_outliers(rng):

@@ -470,11 +470,12 @@ def _compact(rows: Features) -> Features:
     """Return rows in the smallest type that holds them."""
     if issparse(rows):
         return rows.astype(np.float64)
+    least, most = (rows.min(), rows.max()) if rows.size else (np.nan, np.nan)
     for dtype in (np.uint8, np.int16):
         if rows.dtype == dtype:
             return rows.copy()
         limits = np.iinfo(dtype)
-        if rows.size and limits.min <= rows.min() and rows.max() <= limits.max:  # no NaN among them
+        if limits.min <= least and most <= limits.max:  # no NaN among them
             whole = rows.astype(dtype)
             if (whole == rows).all():
                 return whole
@@ -482,7 +483,8 @@ def _compact(rows: Features) -> Features:
         return rows.astype(np.int64 if rows.dtype.kind != "u" else np.uint64)
     with np.errstate(over="ignore"):  # what float32 does not hold differs then
         single = rows.astype(np.float32)
-    exact = single if np.array_equal(single, rows, equal_nan=True) else rows.astype(np.float64)
+    is_exact = np.array_equal(single, rows, equal_nan=bool(np.isnan(most)))
+    exact = single if is_exact else rows.astype(np.float64)
     return exact + exact.dtype.type(0)  # no negative zero
 
 

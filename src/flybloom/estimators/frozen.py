@@ -213,7 +213,7 @@ class FrozenNovelty(NoveltyScores, FixedEstimator):
         """Yield validated rows with the current novelty read-out."""
         hasher = self._require_hasher()
         rows = check_rows(X, type(self).__name__, hasher.encoder)
-        yield NoveltyReading(rows, hasher, self._frozen.form, lambda: self.offset_)
+        yield NoveltyReading(rows, hasher, self._frozen.form.novelty, lambda: self.offset_)
 
 
 class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type: ignore[misc]

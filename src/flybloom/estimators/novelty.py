@@ -61,14 +61,14 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
 
         - If int, exactly that many.
         - If float, that share of the features, at least one.
-        - If "auto", half of the hashed columns, at most 64.
+        - If "auto", half of the hashed columns, at most 64, or 32 for leverage with more than 100 features.
 
     n_winners : int, float or "auto", default="auto"
         Number of winning components per row, rho in the paper.
 
         - If int, exactly that many.
         - If float, that share of ``n_components_``, at least one.
-        - If "auto", a quarter of the components, at most 256, and at most 128 for filters.
+        - If "auto", a quarter of the components, at most 512, and at most 128 for filters.
 
     readout : {"auto", "leverage", "filter"}, default="auto"
         What is counted, and how novelty follows from it.
@@ -108,8 +108,9 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
     encoding : str, Encoding or Encoder, default="auto"
         How columns are transformed before hashing; see `Encoding` and docs/encodings.md.
 
-        - If "auto", columns are standardised. Up to 100 columns (5 for filters) also become 5 soft bins each over 4
-          standard deviations on either side. Sparse rows are not changed.
+        - If "auto", columns are standardised, and clipped at 10 standard deviations. Up to 100 columns (5 for filters)
+          become 5 soft bins each over 4 standard deviations on either side. In a constant column, any other value is
+          clipped. Sparse rows are not changed.
         - If "none", no transformation, as in the paper: integers are summed as integers.
         - Otherwise steps such as "standard", "bins", "relevance" and "rotation", joined by "+".
         - If an `Encoding`, its steps. If a fitted encoder, that encoder.
@@ -537,5 +538,5 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
     def _reading_novelty(self, X: Any) -> Iterator[NoveltyReading]:
         """Yield validated rows with the current novelty read-out."""
         with self._scoring(X) as (rows, learned):
-            form = self._reader(learned.counts).form
-            yield NoveltyReading(rows, learned.hasher, form, lambda: self._offset_of(learned))
+            reader = self._reader(learned.counts)
+            yield NoveltyReading(rows, learned.hasher, reader.novelty, lambda: self._offset_of(learned))

@@ -14,7 +14,6 @@ from flybloom._internal.deprecated import Renamed
 from flybloom._internal.typing import Array, Features, Novelty, Winners
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.linear import LinearReadout
-from flybloom.core.readout.novelty_forms import NoveltyForm
 
 
 class Reading(NamedTuple):
@@ -158,12 +157,12 @@ class NoveltyReading(NamedTuple):
 
     rows: Features  # checked
     hasher: Hasher
-    form: NoveltyForm
+    read: Callable[[Winners], Array]  # novelty from winners
     offset: Callable[[], float]  # tells the threshold on minus the novelty
 
     def novelty(self, n_jobs: int | None) -> Array:
         """Return the novelty of each row."""
-        return read_winners(self.hasher, self.rows, n_jobs, lambda winners, _: self.form.novelty(winners))
+        return read_winners(self.hasher, self.rows, n_jobs, lambda winners, _: self.read(winners))
 
 
 class NoveltyScores(OutlierMixin):  # type: ignore[misc]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +21,7 @@ from flybloom.core.sketch import Sample
 # The rule of "auto", chosen by measurement, see docs/encodings.md.
 MAX_BINNED = 30  # columns
 MAX_BINNED_NOVELTY = 5  # the same for detectors that are read by filters
+FAR = 10.0  # where detectors clip columns without bins
 FEW_COLUMNS, FEW_RELEVANCE, MANY_RELEVANCE = 100, 0.4, 1.0  # of more columns, uninformative ones weigh less
 MAX_WEIGHED = 1024  # columns of sparse rows; more are words of texts, of which the relevance is not worth its noise
 MAX_SMALL_IMAGE = 512  # pixels; larger ones are worth windows
@@ -44,7 +44,7 @@ class Auto:
     selects : bool, default=True
         Whether labels may select columns and decide about bins; false if all folds need the same columns.
     bias : float or None, default=None
-        For novelty, constant columns as a share of the features; nothing is clipped then.
+        For novelty, constant columns as a share of the features.
     """
 
     uses_labels: bool
@@ -67,7 +67,8 @@ class Auto:
         windows. Unit vectors, as embeddings are, are only centred for pairs: their columns are alike in scale and in
         worth. Sparse rows are taken as they are. With labels, columns are weighted by their relevance, but not those
         of images, nor more than 1024 of sparse rows. For novelty, up to 100 columns become soft bins of a wide range
-        for pairs, up to 5 for filters, and others are only standardised.
+        for pairs, up to 5 for filters, and others are only standardised; a value that differs from all others of a
+        constant column is clipped.
 
         Parameters
         ----------
@@ -86,7 +87,7 @@ class Auto:
             is_weighed = self.uses_labels and (self.for_pairs or n <= MAX_WEIGHED)
             return Encoding("none", relevance=RELEVANCE if is_weighed else 0.0)
         if self.bias is not None:
-            plain = Encoding("standard", clip=math.inf, bias=self.bias)
+            plain = Encoding("standard", clip=FAR, bias=self.bias)
             is_binned = n <= (FEW_COLUMNS if self.for_pairs else MAX_BINNED_NOVELTY)
             return replace(plain, clip=WIDE, bins=BINS, passthrough_scale=PASSTHROUGH) if is_binned else plain
         if self.for_pairs and are_unit_vectors(sample.rows):

@@ -289,7 +289,7 @@ class Encoding(OldAttributes):
         if scaling == "whole":
             fits.append(WholeCenter.fit)
         elif scaling != "none":
-            fits.append(partial(Standardise.fit, scaling=scaling, clip=clip))
+            fits.append(partial(Standardise.fit, scaling=scaling, clip=clip, clips_new=self.bias > 0))
         if self.fill != "none":
             fits.append(partial(Fill.fit, by_class=self.fill == "classes"))
         if self.columns is not None:

@@ -13,6 +13,7 @@ from flybloom.core.sketch import Sample
 
 MAX_PLAIN_CENTER = 2.0**969  # less than half a step of the largest floats: what is within their range stays there
 LEAST_SCALE = float(np.finfo(np.float64).tiny)  # one over a smaller one is beyond the largest float
+TINY_SCALE = 2.0**-100  # any difference is many of these
 FAR_PART = 200  # one of so many values may be far out, at either end
 INFLATED = 8.0  # how many times the deviation of the others makes them outliers, not tails
 GRAIN_OF_WEIGHTS = 2.0**-20  # of which sums of weights are multiples, if each is
@@ -34,10 +35,11 @@ class Standardise(Step):
         self._large = np.flatnonzero(np.abs(center) > MAX_PLAIN_CENTER)
 
     @classmethod
-    def fit(cls, sample: Sample, scaling: str, clip: float = math.inf) -> Self:
+    def fit(cls, sample: Sample, scaling: str, clip: float = math.inf, *, clips_new: bool = False) -> Self:
         """Return the step: no scale for "center", the largest deviation for "common", one for each column else.
 
-        If values are clipped, outliers are excluded from the standard deviation.
+        If values are clipped, outliers are excluded from the standard deviation. With `clips_new`, as detectors want,
+        so is every value of a constant column but the one that it has.
         """
         center, deviations = moments_of(sample.rows, sample.weights)
         if scaling == "center":
@@ -49,6 +51,8 @@ class Standardise(Step):
             is_inflated = is_apart & (deviations / INFLATED > without)
             center[is_inflated], deviations[is_inflated] = means[is_inflated], without[is_inflated]
         scale = coarse_scales(deviations)
+        if clips_new and clip < math.inf:
+            scale[deviations == 0] = TINY_SCALE
         return cls(coarse_centers(center, scale), scale, clip)
 
     def apply(self, rows: Features) -> Array:

@@ -110,7 +110,10 @@ def moments_of(rows: Features, weights: Array) -> tuple[Array, Array]:
 
 
 def _moments(values: Array, weights: Array) -> tuple[Array, Array]:
-    """Return the same of a few columns; all is done in units of their largest value, so that nothing overflows."""
+    """Return the same of a few columns; all is done in units of their largest value, so that nothing overflows.
+
+    The mean of equal values is that value, to the last bit.
+    """
     is_missing = np.isnan(values)
     low, high = np.fmin.reduce(values, axis=0, initial=np.inf), np.fmax.reduce(values, axis=0, initial=-np.inf)
     if is_missing.any():
@@ -124,7 +127,7 @@ def _moments(values: Array, weights: Array) -> tuple[Array, Array]:
         scaled[is_missing] = 0.0
     squares = np.add.reduce(weights * (scaled * scaled), axis=0) / n
     deviations = np.where(low < high, np.ldexp(np.sqrt(squares), exponents), 0.0)
-    return np.ldexp(means, exponents), deviations
+    return np.where(low == high, low, np.ldexp(means, exponents)), deviations
 
 
 def coarse_scales(deviations: Array) -> Array:

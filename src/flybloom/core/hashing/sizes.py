@@ -21,7 +21,8 @@ EMBEDDING_CONNECTIONS = 32  # of pairs: as accurate as 64, and hashed in half th
 PAIR_ROWS = (1_000, 20_000)  # up to which there are so few, and so many
 PAIR_WINNERS = 8  # one of so many components wins; where they see no windows, no more than
 MAX_PAIR_WINNERS, MANY_PAIR_WINNERS = 256, 16  # these, or one of so many
-LEVERAGE_WINNERS = 4  # one of so many components, and no more than of pairs
+LEVERAGE_WINNERS, MAX_LEVERAGE_WINNERS = 4, 512  # one of so many components, and no more
+LEVERAGE_CONNECTIONS = 32  # to more than a few columns
 PAIR_CONNECTIONS, FEW_COLUMNS = 16, 100  # of more, many weigh nothing: connections are those of first-order counts
 
 FLOATS = (float, np.floating)
@@ -146,7 +147,8 @@ class LeverageSizes(PairSizes):
         if m == "auto":
             m = PAIR_COMPONENTS[(n_features <= FEW_COLUMNS) + ((n_rows or 0) > PAIR_ROWS[1])]
         if s == "auto" and seen in (Seen.COLUMNS, Seen.EMBEDDINGS):
-            s = max(1, min(round(n_hashed / 2), AUTO_CONNECTIONS))
+            most = AUTO_CONNECTIONS if n_features <= FEW_COLUMNS else LEVERAGE_CONNECTIONS
+            s = max(1, min(round(n_hashed / 2), most))
         if rho == "auto":
-            rho = max(1, min(MAX_PAIR_WINNERS, Sizes(m).for_features(n_features)[0] // LEVERAGE_WINNERS))
+            rho = max(1, min(MAX_LEVERAGE_WINNERS, Sizes(m).for_features(n_features)[0] // LEVERAGE_WINNERS))
         return PairSizes(m, s, rho).for_features(n_features, n_columns, n_rows, seen)

@@ -31,12 +31,17 @@ class AgedFilter:
         """What new rows are read by."""
         return FilterForm(self._weights_of(self._counts))
 
+    def novelty(self, winners: Winners) -> Array:
+        """Return the novelty of rows."""
+        if winners.size < len(self._counts):  # so few rows do not need the weights of all components
+            return FilterForm.mean_of(self._weights_of(self._counts[winners]))
+        return self.form.novelty(winners)
+
     def of_learned(self, winners: Winners, own_ages: Codes) -> Array:
         """Return the novelty of rows of these ages (-1: faded), each left out of the model."""
         counts = self._counts[winners]
         is_own = own_ages[:, None, None] == np.arange(counts.shape[2])
-        weights = self._weights_of(counts - (is_own & (counts > 0)))
-        return np.asarray(weights.sum(axis=1) / winners.shape[1])  # exact, because weights lie on a grid
+        return FilterForm.mean_of(self._weights_of(counts - (is_own & (counts > 0))))
 
     @cached_property
     def mean_of_learned(self) -> float:

@@ -67,6 +67,7 @@ class WeightTable(NamedTuple):
     lasts: Array  # like `starts`: the last count that has an entry of its own
 
 
+@lru_cache(maxsize=64)
 def rate_of(decay: float) -> float:
     """Return what one count adds to the exponent of a weight; infinite for a decay of 1."""
     return float(-logarithm(np.array(1.0 - decay))) if decay < 1 else np.inf
