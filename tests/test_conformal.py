@@ -12,21 +12,22 @@ X, Y = make_friedman1(700, noise=1.0, random_state=0)
 DIGITS, LABELS = (part[np.random.default_rng(1).permutation(1797)] for part in load_digits(return_X_y=True))
 
 
-def test_intervals_are_those_of_models_fitted_without_each_fold():
-    """The quantiles of predictions less and plus residuals, of fits to the other rows."""
-    model = FlyRidgeRegressor(128, random_state=0).fit(X[:90], Y[:90])
-    found = CrossConformal(model, X[:90], Y[:90], n_folds=3, random_state=5).predict_interval(X[90:120], 0.8)
-    order = np.random.default_rng(5).permutation(90)
+@pytest.mark.parametrize(("n", "n_folds"), [(90, 3), (600, 10)])
+def test_intervals_are_those_of_models_fitted_without_each_fold(n, n_folds):
+    """The quantiles of predictions less and plus residuals, of fits to the other rows: their encoding, too."""
+    model = FlyRidgeRegressor(128, random_state=0).fit(X[:n], Y[:n])
+    found = CrossConformal(model, X[:n], Y[:n], n_folds=n_folds, random_state=5).predict_interval(X[n:], 0.8)
+    order = np.random.default_rng(5).permutation(n)
     lower, upper = [], []
-    for fold in range(3):
-        rows = order[fold::3]
-        rest = np.setdiff1d(np.arange(90), rows)
+    for fold in range(n_folds):
+        rows = order[fold::n_folds]
+        rest = np.setdiff1d(np.arange(n), rows)
         left = FlyRidgeRegressor(128, random_state=0).fit(X[rest], Y[rest])
         apart = np.abs(Y[rows] - left.predict(X[rows]))
-        lower += [left.predict(X[90:120]) - one for one in apart]
-        upper += [left.predict(X[90:120]) + one for one in apart]
-    rank = int(np.ceil(0.8 * 91))
-    assert_allclose(found[:, 0], np.sort(lower, axis=0)[90 - rank], rtol=0, atol=1e-12)
+        lower += [left.predict(X[n:]) - one for one in apart]
+        upper += [left.predict(X[n:]) + one for one in apart]
+    rank = int(np.ceil(0.8 * (n + 1)))
+    assert_allclose(found[:, 0], np.sort(lower, axis=0)[n - rank], rtol=0, atol=1e-12)
     assert_allclose(found[:, 1], np.sort(upper, axis=0)[rank - 1], rtol=0, atol=1e-12)
 
 

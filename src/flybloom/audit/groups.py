@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from flybloom._internal.validation import taken
+from flybloom.estimators.access import forgetting
 
 
 class GroupValue(NamedTuple):
@@ -77,8 +77,7 @@ def value(model: Any, X: Any, y: Any, groups: Any, X_test: Any, y_test: Any) -> 
     for code, name in enumerate(names.tolist()):
         own = np.flatnonzero(codes.ravel() == code)
         rows = taken(X, own)
-        without = copy(model)
-        without.forget(rows, targets[own])
+        without = forgetting(model, rows, targets[own])
         left = float(without.score(X_test, y_test))
         found.append(GroupValue(name, own.size, score - left, left, float(without.score(rows, targets[own]))))
     return sorted(found, key=lambda one: -one.value)

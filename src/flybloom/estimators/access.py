@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -39,6 +40,14 @@ def with_learned(estimator: Estimator, learned: Model) -> Estimator:
     """Set the learned state of an estimator, and return the estimator."""
     estimator._shared.replace(learned, is_own=False)  # type: ignore[attr-defined]
     return estimator
+
+
+def forgetting(estimator: Estimator, X: Any, y: Any) -> Estimator:
+    """Return a copy without some rows, whose encoding is derived from the others before it predicts."""
+    left = copy(estimator)
+    left.forget(X, y)  # type: ignore[attr-defined]
+    with reading_learned(left):  # predictions alone would keep the encoding of all rows until many are gone
+        return left
 
 
 def learning(estimator: Any, *, anew: bool = False) -> AbstractContextManager[Learning]:

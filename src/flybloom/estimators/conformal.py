@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels, check_targets, taken
 from flybloom.core.counts.columns import known_codes
+from flybloom.estimators.access import forgetting
 
 MIN_ROWS = 2  # of a fold, and folds
 VALUES_AT_ONCE = 2**23  # that bounds are chosen from
@@ -159,8 +159,7 @@ class CrossConformal:
     def _without(self, model: Any, X: Any, targets: Array, rows: Array) -> _Fold:
         """Return a model without a fold, and its residuals there."""
         fold, own = taken(X, rows), targets[rows]
-        left = copy(model)
-        left.forget(fold, own if self._has_classes or own.shape[1] > 1 else own[:, 0])
+        left = forgetting(model, fold, own if self._has_classes or own.shape[1] > 1 else own[:, 0])
         if not self._has_classes:
             return _Fold(left, np.abs(own - check_targets(left.predict(fold))), np.empty(0, np.int64))
         codes = known_codes(own, model.classes_)
