@@ -96,7 +96,7 @@ def main() -> None:
             work = {
                 "pyarrow reads": ("-c", PYARROW[kind], "{}"),
                 "`read_blocks`": ("-c", BLOCKS, "{}"),
-                "`flybloom train --components 1000`": (*train, "--components", "1000"),
+                "`flybloom train SOURCE --components 1000`": (*train, "--components", "1000"),
                 "`flybloom train`": train,
             }
             base = 0.0

@@ -19,12 +19,13 @@ from flybloom._internal.atomic_write import atomic_write
 from flybloom._internal.typing import Array, Features
 from flybloom.cli.errors import blaming
 from flybloom.cli.sources import ScoredRows, watched
+from flybloom.estimators.access import class_scores
 
 if TYPE_CHECKING:
     from flybloom.blocks import Block, Blocks
 
 FORMULA = "^[=+@\t\r\n\uff1d\uff0b\uff0d\uff20-]"  # how text begins that spreadsheets may run: the list of OWASP
-SCORES = ("novelty", "decision_scores", "acceptance")  # the first method that a model has
+SCORES = ("novelty", "decision_function", "acceptance")  # the first method that a model has
 
 
 class Predictions:
@@ -55,7 +56,7 @@ class Predictions:
     def table(self, known: Array, rows: Features | None, ids: Array | None) -> pa.Table:
         """Return the table of rows, some of which may be invalid; None if all are."""
         labels = None if rows is None else self.model.predict(rows)
-        scores = [None if rows is None else getattr(self.model, name)(rows) for name in self.methods]
+        scores = [None if rows is None else self._scores(name, rows) for name in self.methods]
         columns: dict[str, Any] = {}
         if self.id_name is not None:
             columns[self.id_name] = self._identifiers(ids)
@@ -69,12 +70,19 @@ class Predictions:
         """Return the table of a source without rows."""
         return self.table(np.zeros(0, bool), None, None if self.id_name is None else np.empty(0, object))
 
+    def _scores(self, method: str, rows: Features) -> Array:
+        """Return the values of a method; of `decision_function` one column per class, also for two classes."""
+        if method == "decision_function":
+            return class_scores(self.model, rows)
+        values: Array = getattr(self.model, method)(rows)
+        return values
+
     def _named(self, method: str, values: Array | None) -> Iterator[tuple[str, Array | None]]:
         """Yield named output columns of a method."""
         if method == "acceptance" or (method == "novelty" and not hasattr(self.model, "classes_")):
             yield method, values
             return
-        word = {"predict_proba": "probability", "decision_scores": "score"}.get(method, method)
+        word = {"predict_proba": "probability", "decision_function": "score"}.get(method, method)
         for j, label in enumerate(self.classes.tolist()):
             yield f"{word}_{label}", None if values is None else values[:, j]
 

@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 if TYPE_CHECKING:
     from flybloom._internal.typing import Array, Features
     from flybloom.core.counts.base import Counts, Won
@@ -113,11 +111,19 @@ def edition(estimator: Any) -> tuple[int, float]:
     return shared.edition, shared.value.n_rows
 
 
+def class_scores(estimator: Any, X: Any) -> Array:
+    """Return one score per class, also of two classes, where `decision_function` has one column."""
+    scores: Array = estimator._decision_scores(X)
+    return scores
+
+
 def nearly_left_out(estimator: Any, X: Any, y: Any) -> Array:
     """Return leave-one-out scores: of ridge models from the factor that predictions were solved with."""
     if hasattr(estimator, "_nearly_left_out"):
-        return np.asarray(estimator._nearly_left_out(X, y))
-    return np.asarray(estimator.leave_one_out_decision(X, y, shared_encoding=True))
+        scores: Array = estimator._nearly_left_out(X, y)
+    else:
+        scores = estimator.leave_one_out_decision(X, y, shared_encoding=True)
+    return scores
 
 
 def leaving_out(estimator: Any, X: Any, y: Any) -> AbstractContextManager[Any]:

@@ -70,7 +70,7 @@ def _use(model: Any, rows: Any, labels: Any) -> None:
     model.fit(rows, *arguments)
     few = [part[:2] for part in (rows, *arguments)]
     model.partial_fit(*few)
-    for method in ("predict", "predict_proba", "novelty", "decision_scores"):
+    for method in ("predict", "predict_proba", "novelty", "decision_function"):
         if hasattr(model, method):
             getattr(model, method)(rows)
             getattr(model, method)(rows[:1])
