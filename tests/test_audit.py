@@ -117,16 +117,21 @@ def test_repeats_and_contradictions():
 
 def test_pages_show_what_facts_say():
     """Of classes and of targets, escaped."""
-    found = facts(FlyRidgeClassifier(random_state=0).fit(DIGITS, GIVEN), DIGITS, GIVEN, title="<Digits>")
+    model = FlyRidgeClassifier(random_state=0).fit(DIGITS, GIVEN)
+    found = facts(model, DIGITS, GIVEN, title="<Digits>")
     page = render(found)
     assert "&lt;Digits&gt;" in page
     assert found["rows"] == sum(part["rows"] for part in found["histogram"]) == len(GIVEN)
     assert f'<th scope="row">{found["suspicious"][0]["position"]}</th>' in page
     assert sum(one["disputed"] for one in found["classes"]) == found["disputed"] > 80
+    first, suggested = found["confused"][0], label_errors(model, DIGITS, GIVEN).suggested
+    assert first["rows"] == ((suggested == first["suggested"]) & (first["label"] == GIVEN)).sum()
     X, y = make_friedman1(200, random_state=0)
     found = facts(FlyRidgeRegressor(random_state=0).fit(X, y), X, y)
     assert sum(part["rows"] for part in found["histogram"]) == 200
     assert "typical distances" in render(found)
+    assert_array_equal(np.array(found["points"])[:, 1], y)
+    assert render(found).count("<circle") == 200
 
 
 def test_other_models_are_refused():

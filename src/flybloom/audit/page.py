@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,11 @@ from flybloom.audit.target_errors import target_errors
 
 MAX_ROWS = 50  # that are listed
 MAX_CLASSES = 40
+MAX_PAIRS = 12  # of a label and the suggested one
+MAX_POINTS = 1000  # of targets and what is expected
 BARS = 10  # of the histogram
 WIDTH, HEIGHT, GAP = 340, 110, 4  # of the picture
+SIDE = 220  # of the picture of points
 
 
 def facts(model: Any, X: Any, y: Any, *, title: str = "Training rows", most: int = MAX_ROWS) -> dict[str, Any]:
@@ -91,7 +95,8 @@ def render(facts: dict[str, Any]) -> str:
     >>> "<h1>Iris &lt;b&gt;</h1>" in page
     True
     """
-    context = {"facts": facts, "bars": _bars(facts["histogram"]), "width": WIDTH, "height": HEIGHT}
+    pictures = {"bars": _bars(facts["histogram"]), "cloud": _cloud(facts.get("points", []))}
+    context = {"facts": facts, **pictures, "width": WIDTH, "height": HEIGHT, "side": SIDE}
     return render_page("flybloom.audit", "report", context)
 
 
@@ -104,8 +109,13 @@ def _of_labels(model: Any, X: Any, y: Array, most: int) -> dict[str, Any]:
         for label in model.classes_
         if (own := y == label).any()
     ]
+    pairs = Counter(zip(y[disagrees].tolist(), found.suggested[disagrees].tolist(), strict=True))
     return {
         "disputed": int(disagrees.sum()),
+        "confused": [
+            {"label": label, "suggested": suggested, "rows": rows}
+            for (label, suggested), rows in pairs.most_common(MAX_PAIRS)
+        ],
         "suspicious": [
             {
                 "position": int(at),
@@ -123,7 +133,9 @@ def _of_labels(model: Any, X: Any, y: Array, most: int) -> dict[str, Any]:
 def _of_targets(model: Any, X: Any, given: Array, most: int) -> dict[str, Any]:
     """Return facts about target errors."""
     found = target_errors(model, X, given)
+    some = slice(None, None, -(-len(given) // MAX_POINTS))
     return {
+        "points": [] if given.ndim > 1 else np.column_stack([found.expected, given])[some].tolist(),
         "suspicious": [
             {
                 "position": int(at),
@@ -168,6 +180,16 @@ def _bars(histogram: list[dict[str, Any]]) -> list[dict[str, float]]:
         }
         for at, tall in enumerate(heights)
     ]
+
+
+def _cloud(points: list[list[float]]) -> dict[str, Any] | None:
+    """Return places of points in a square whose sides are the same range."""
+    if not points:
+        return None
+    values = np.array(points)
+    low, high = float(values.min()), float(values.max())
+    places = (values - low) / ((high - low) or 1.0) * SIDE
+    return {"low": low, "high": high, "points": [[round(x, 1), round(SIDE - y, 1)] for x, y in places.tolist()]}
 
 
 def _plain(value: Any) -> Any:
