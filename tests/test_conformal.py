@@ -14,21 +14,35 @@ DIGITS, LABELS = (part[np.random.default_rng(1).permutation(1797)] for part in l
 
 @pytest.mark.parametrize(("n", "n_folds"), [(90, 3), (600, 10)])
 def test_intervals_are_those_of_models_fitted_without_each_fold(n, n_folds):
-    """The quantiles of predictions less and plus residuals, of fits to the other rows: their encoding, too."""
+    """A quantile of all residuals around the prediction of one of the fits to the other rows: their encoding, too."""
     model = FlyRidgeRegressor(128, random_state=0).fit(X[:n], Y[:n])
     found = CrossConformal(model, X[:n], Y[:n], n_folds=n_folds, random_state=5).predict_interval(X[n:], 0.8)
     order = np.random.default_rng(5).permutation(n)
-    lower, upper = [], []
+    apart, predicted = [], []
     for fold in range(n_folds):
         rows = order[fold::n_folds]
         rest = np.setdiff1d(np.arange(n), rows)
         left = FlyRidgeRegressor(128, random_state=0).fit(X[rest], Y[rest])
-        apart = np.abs(Y[rows] - left.predict(X[rows]))
-        lower += [left.predict(X[n:]) - one for one in apart]
-        upper += [left.predict(X[n:]) + one for one in apart]
-    rank = int(np.ceil(0.8 * (n + 1)))
-    assert_allclose(found[:, 0], np.sort(lower, axis=0)[n - rank], rtol=0, atol=1e-12)
-    assert_allclose(found[:, 1], np.sort(upper, axis=0)[rank - 1], rtol=0, atol=1e-12)
+        apart += np.abs(Y[rows] - left.predict(X[rows])).tolist()
+        predicted.append(left.predict(X[n:]))
+    far = np.sort(apart)[int(np.ceil(0.8 * (n + 1))) - 1]
+    assert_allclose(found[:, 1] - found[:, 0], 2 * far, rtol=0, atol=1e-12)
+    middle = np.abs(found.mean(axis=1) - predicted).argmin(axis=0)
+    assert_allclose(found.mean(axis=1), np.array(predicted)[middle, np.arange(len(middle))], rtol=0, atol=1e-12)
+    assert np.unique(middle).size == n_folds
+
+
+def test_other_rows_do_not_matter():
+    """Which model predicts a row follows from its values alone."""
+    model = FlyRidgeRegressor(64, random_state=0).fit(X[:300], Y[:300])
+    conformal, order = CrossConformal(model, X[:300], Y[:300], n_folds=4), np.random.default_rng(0).permutation(200)
+    bounds = conformal.predict_interval(X[300:500])
+    assert_array_equal(conformal.predict_interval(X[300:500][order]), bounds[order])
+    assert_array_equal(conformal.predict_interval(X[307:308]), bounds[7:8])
+    digits = FlyRidgeClassifier(64, encoding="standard", random_state=0).fit(DIGITS[:300], LABELS[:300])
+    conformal = CrossConformal(digits, DIGITS[:300], LABELS[:300], n_folds=4)
+    sets = conformal.predict_set(DIGITS[300:500])
+    assert_array_equal(conformal.predict_set(DIGITS[300:500][order]), sets[order])
 
 
 @pytest.mark.parametrize("coverage", [0.8, 0.9])
@@ -90,7 +104,7 @@ def test_what_cannot_be_is_refused():
 
 
 def test_metrics_of_mapie_say_the_same():
-    """Coverage and sizes, and coverage of the least covered group by size, by the functions of MAPIE."""
+    """Coverage and sizes, by the functions of MAPIE."""
     of_labels = pytest.importorskip("mapie.metrics.classification")
     of_targets = pytest.importorskip("mapie.metrics.regression")
     model = FlyRidgeClassifier(512).fit(DIGITS[:900], LABELS[:900])
@@ -107,4 +121,3 @@ def test_metrics_of_mapie_say_the_same():
     assert_allclose(covered, ((bounds[:, 0] <= Y[400:]) & (Y[400:] <= bounds[:, 1])).mean())
     assert abs(covered[0] - 0.9) < 0.05
     assert_allclose(of_targets.regression_mean_width_score(bounds[:, :, None]), np.diff(bounds).mean())
-    assert of_targets.regression_ssc_score(Y[400:], bounds[:, :, None], num_bins=3)[0] > 0.8
