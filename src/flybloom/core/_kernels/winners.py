@@ -139,8 +139,40 @@ def _lowest_bit_vector(typing_context: Any, mask: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
+def _bits_between_plain(values: Array, begin: int, low: Any, high: Any) -> Any:
+    """Bits that say which of 64 values are from `low` to `high`."""
+    some = values[begin : begin + ROWS]
+    is_between = (some >= low) & (some <= high)
+    return np.uint64((is_between.astype(np.uint64) << np.arange(some.size, dtype=np.uint64)).sum())
+
+
+@intrinsic
+def _bits_between_vector(typing_context: Any, values: Any, begin: Any, low: Any, high: Any) -> Any:
+    """Do what `_bits_between_plain` does, in vector registers."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = ir.VectorType(ir.IntType(16), ROWS)
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        some = builder.load(builder.bitcast(builder.gep(data, [args[1]]), vector.as_pointer()), align=2)
+        is_between = [
+            builder.icmp_signed(sign, some, _filled(builder, vector, limit))
+            for sign, limit in ((">=", args[2]), ("<=", args[3]))
+        ]
+        return builder.bitcast(builder.and_(*is_between), ir.IntType(ROWS))
+
+    return types.uint64(values, types.intp, types.int16, types.int16), generate
+
+
+def _filled(builder: Any, vector: Any, value: Any) -> Any:
+    """Return a vector of one value."""
+    undefined = ir.Constant(vector, ir.Undefined)
+    first = builder.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), ROWS), None))
+
+
 # Intrinsics exist only in compiled code; without it the plain twins do the same.
 _sum_quad: Any = _sum_quad_plain if JIT_IS_OFF else _sum_quad_vector
+_bits_between: Any = _bits_between_plain if JIT_IS_OFF else _bits_between_vector
 _lowest_bit: Any = _lowest_bit_plain if JIT_IS_OFF else _lowest_bit_vector
 
 
@@ -153,22 +185,24 @@ def _aligned(size: int) -> Array:
 
 
 @kernel
-def _rounding(values: Array, d: int, s: int, is_signed: bool, is_float: bool) -> tuple[float, float, float]:
-    """Return what to take from the values of a row and how many steps are one, and by how many a sum may be off.
+def _rounding(
+    values: Array, d: int, s: int, is_signed: bool, is_float: bool, lanes: Array
+) -> tuple[float, float, float, float]:
+    """Return what to take from the values of a row, how many steps are one, by how many a sum may be off, and squares.
 
-    Values come in rows of 8, filled up with the first one. A sum of s of them, all different, is no larger than s
-    times the largest, nor than the root of s times the sum of all squares.
+    Values come in rows of 8, filled up with the first one; `lanes` is work space of four such rows. A sum of s of them,
+    all different, is no larger than s times the largest, nor than the root of s times the sum of all squares.
     """
     first = values[0, 0]
-    totals, least, most = np.zeros(LANES), np.full(LANES, first), np.full(LANES, first)
-    broken = np.zeros(LANES, np.int64)
+    totals, least, most, broken = lanes[0], lanes[1], lanes[2], lanes[3]
+    totals[:], least[:], most[:], broken[:] = 0.0, first, first, 0.0
     for i in range(values.shape[0]):
         for k in range(LANES):
             value = values[i, k]
             totals[k] += value
             least[k], most[k] = min(least[k], value), max(most[k], value)
             broken[k] += value != np.rint(value)
-    total, low, high, n_broken = -(values.size - d) * first, first, first, 0
+    total, low, high, n_broken = -(values.size - d) * first, first, first, 0.0
     for k in range(LANES):
         total += totals[k]
         low, high, n_broken = min(low, least[k]), max(high, most[k]), n_broken + broken[k]
@@ -181,19 +215,20 @@ def _rounding(values: Array, d: int, s: int, is_signed: bool, is_float: bool) ->
         for k in range(LANES):
             value = values[i, k] - centre
             totals[k] += value * value
-    squares = 0.0
+    squares = -(values.size - d) * (first - centre) ** 2
     for k in range(LANES):
         squares += totals[k]
     size = max(high - centre, centre - low)
+    squares = max(squares, 0.0)
     bound = min(s * size, math.sqrt(s * squares) * (1 + 1e-9))
     largest = max(high, -low)
     if is_whole and bound <= LARGEST and s * largest < 2**24:
-        return centre, 1.0, 0.0
+        return centre, 1.0, 0.0, squares
     scale = (LARGEST - s // 2 - 2) / bound if bound > 0 else 1.0
     if not scale < 1e300:  # of the smallest floats
         scale = 1e300
     unit = 2.0**-23 * s if is_float else 2.0**-51  # exact means as float32 adds; float64 rounds large whole numbers
-    return centre, scale, min(s * 0.5 + 1.0 + unit * s * largest * scale, FARTHEST)
+    return centre, scale, min(s * 0.5 + 1.0 + unit * s * largest * scale, FARTHEST), squares
 
 
 @kernel
@@ -207,6 +242,7 @@ def _fill_strip(
     strip: Array,
     deviations: Array,
     errors: Array,
+    lanes: Array,
 ) -> None:
     """Turn rows on their side, in steps: the features (and their negatives) in sequence, 64 rows of each.
 
@@ -219,13 +255,10 @@ def _fill_strip(
             flat[f] = rows[i, f]
         for f in range(d, flat.size):
             flat[f] = flat[0]
-        centre, scale, errors[b] = _rounding(values, d, s, is_signed, is_float)
-        square = 0.0
+        centre, scale, errors[b], squares = _rounding(values, d, s, is_signed, is_float, lanes)
         for f in range(d):
-            step = np.rint((flat[f] - centre) * scale)
-            square += step * step
-            strip[f * ROWS + b] = np.int16(step)
-        deviations[b] = math.sqrt(square * s / d)
+            strip[f * ROWS + b] = np.int16(np.rint((flat[f] - centre) * scale))
+        deviations[b] = math.sqrt(squares * s / d) * scale
     if is_signed:
         for i in range(d * ROWS):
             strip[d * ROWS + i] = -strip[i]
@@ -242,11 +275,12 @@ def _list_above(
     values: Array,
     listed: Array,
     ends: Array,
+    at_once: int,
 ) -> None:
     """Write every sum above its limit behind the others of its row; there is room for all, and one more.
 
-    Branches would go wrong too often. So two bits of a word are taken at a time; what is written where there is only
-    one is written over by the next.
+    Branches would go wrong too often. So some bits of a word are taken at once; what is written where there are fewer
+    is written over by the next.
     """
     n_hits, last_row = np.uint64(0), np.uint64(ROWS - 1)
     for i in range(n_words):
@@ -256,7 +290,7 @@ def _list_above(
         place = places[hit]
         word, component, base = words[place], np.uint32(np.uint64(begin) + place), place * np.uint64(ROWS)
         while word != 0:
-            for _ in range(2):
+            for _ in range(at_once):
                 b = _lowest_bit(word) & last_row
                 end = ends[np.uint64(first) + b]
                 values[end], listed[end] = sums[base + b], component
@@ -348,48 +382,77 @@ def _write_exact_sums(
 
 
 @kernel
+def _edges(values: Array, last: Any, is_tied: bool, near: Any) -> tuple[Any, Any]:
+    """Return from which sum on components may win, and up to which they may lose, where each is off by half of `near`.
+
+    `last` is the sum of the last winner and of others if they tie; else winners are above it, all others are not.
+    """
+    worst, best = np.int16(BEST), np.int16(WORST)  # of the winners, of the others
+    limit = np.int16(last)
+    for i in range(values.size):
+        value = values[i]
+        worst = min(worst, value if value > limit else np.int16(BEST))
+        best = max(best, value if value <= limit else np.int16(WORST))
+    if is_tied:
+        worst = limit
+    return max(np.int64(worst) - near, np.int64(WORST + 1)), min(np.int64(best) + near, np.int64(BEST))
+
+
+@kernel
+def _list_near(values: Array, low: Any, high: Any, places: Array) -> tuple[Any, Any]:
+    """Write where the values from `low` to `high` are; return how many there are, and how many are above.
+
+    There is memory for 64 more values, and room for as many places.
+    """
+    n_near, n_above = np.uint64(0), np.int32(0)
+    for i in range(values.size):
+        n_above = np.int32(n_above + (values[i] > high))
+    for begin in range(0, values.size, ROWS):
+        word = _bits_between(values, begin, low, high)
+        while word != 0:
+            places[n_near] = np.uint64(begin) + _lowest_bit(word)
+            n_near += np.uint64(1)
+            word &= word - np.uint64(1)
+    while n_near > 0 and places[n_near - np.uint64(1)] >= values.size:
+        n_near -= np.uint64(1)
+    return n_near, np.int64(n_above)
+
+
+@kernel
 def _write_winners(
     values: Array, listed: Array, last: Any, n_above: Any, error: float,
     rows: Array, row: Any, doubled: Array, connections: Array, is_float: bool,
-    kept: Array, near_places: Array, near_components: Array, exact: Array, out: Array,
+    near_places: Array, near_components: Array, exact: Array, out: Array,
 ) -> None:  # fmt: skip
     """Write the winners of a row, which are among those that are listed: the first of those that tie.
 
-    `last` and `n_above` are what `_divide` found. Sums that are so near to it that rounding may have put them on the
-    wrong side are summed exactly.
+    `last` and `n_above` are what `_divide` found. Sums so near that rounding may have put them on the wrong side are
+    summed exactly, and `values` of those that lose become the least of all.
     """
-    rho, near = out.shape[1], np.int64(math.ceil(2 * error))
-    low, high = np.int32(max(last - near, WORST - 1)), np.int32(last + near)
-    if n_above < rho:  # the last winner is at the limit, not above it
-        low = np.int32(low - 1)
-    n_kept, n_near = np.uint64(0), np.uint64(0)
-    for i in range(values.size):  # no branch: it would go wrong too often
-        kept[n_kept], near_places[n_near] = listed[i], n_kept
-        n_kept += np.uint64(values[i] > low)
-        n_near += np.uint64((values[i] > low) & (values[i] <= high))
-    n_out: Any = 0
-    begin: Any = 0
-    if n_kept > rho:
+    rho, near = out.size, np.int64(math.ceil(2 * error))
+    low, high = _edges(values, last, n_above < rho, near)
+    if low <= high:
+        n_near, n_sure = _list_near(values, np.int16(low), np.int16(high), near_places)
         if near > 0:
             for at in range(n_near):
-                near_components[at] = kept[near_places[at]]
+                near_components[at] = listed[near_places[at]]
             _write_exact_sums(rows, row, doubled, connections, near_components, n_near, is_float, exact)
         else:
             exact[:n_near] = 0  # they tie
-        n_left = np.int64(rho) - np.int64(n_kept - n_near)  # that win of those that are near
+        n_left = rho - n_sure  # that win of those that are near
         edge = _limit_of(exact[:n_near], n_left) if n_left > 0 else NOBODY
         for at in range(n_near):
             n_left -= exact[at] > edge
         for at in range(n_near):
             is_tied = exact[at] == edge and n_left > 0
             n_left -= is_tied
-            if exact[at] <= edge and not is_tied:  # it does not win, but what lies before does
-                end = np.int64(near_places[at])
-                for place in range(begin, end):
-                    out[row, n_out + place - begin] = kept[place]
-                n_out, begin = n_out + end - begin, end + 1
-    for place in range(rho - n_out):
-        out[row, n_out + place] = kept[begin + place]
+            if exact[at] <= edge and not is_tied:
+                values[near_places[at]] = WORST
+    n_out, place, least = np.uint64(0), np.uint64(0), np.int16(low)
+    while n_out < np.uint64(rho):  # no branch but this: it would go wrong too often
+        out[n_out] = listed[place]
+        n_out += np.uint64(values[place] >= least)
+        place += np.uint64(1)
 
 
 @kernel
@@ -425,7 +488,8 @@ def dense_winners(
     deviations, errors = np.empty(n_strips * ROWS), np.empty(n_strips * ROWS)
     row_values, exact = np.empty(((d + LANES - 1) // LANES, LANES)), np.empty(m, np.int64)
     doubled = np.empty(2 * d + 4, rows.dtype)
-    kept, near_places, near_components = np.empty(m + 1, np.uint32), np.empty(m + 1, np.uint64), np.empty(m, np.uint32)
+    near_places, near_components, lanes = np.empty(m + ROWS, np.uint64), np.empty(m, np.uint32), np.empty((4, LANES))
+    at_once = max(2, 3 * ROWS * rho // (4 * m))  # a little less than win of the rows of a strip
     ends, expected = np.empty(n_strips * ROWS, np.uint64), np.empty(n_strips * ROWS)
     middle, spread, has_seen = rank, UNSURE, False
     todo, again = np.arange(n), np.empty(n, np.int64)
@@ -433,7 +497,7 @@ def dense_winners(
         most = m if attempt > 0 else min(m, ROOM * rho + TILE)  # that a row lists
         room = ((most + TILE) // 16 + 1 | 1) * 16  # an odd number of cache lines: rows do not compete for the same ones
         n_lists = min(n_strips * ROWS, todo.size)
-        values, listed = np.empty(n_lists * room, np.int16), np.empty(n_lists * room, np.uint32)
+        values, listed = np.zeros(n_lists * room + ROWS, np.int16), np.empty(n_lists * room, np.uint32)
         n_again, before = 0, 0
         while before < todo.size:
             n_now = min(n_lists if has_seen else ROWS, todo.size - before)
@@ -442,7 +506,7 @@ def dense_winners(
             for first in range(0, n_now, ROWS):
                 some, strip = slice(first, min(first + ROWS, n_now)), strips[first // ROWS * depth :][:depth]
                 now = todo[before + first : before + min(first + ROWS, n_now)]
-                _fill_strip(rows, now, is_signed, s, is_float, row_values, strip, deviations[some], errors[some])
+                _fill_strip(rows, now, is_signed, s, is_float, row_values, strip, deviations[some], errors[some], lanes)
             for b in range(n_now):
                 guess = beyond * deviations[b] - 2 * errors[b] - 1
                 limits[b] = WORST if attempt == 2 else math.floor(min(max(guess, WORST), LARGEST))
@@ -455,7 +519,7 @@ def dense_winners(
                     base = first // ROWS * depth
                     for j in range(begin, end, QUAD):
                         _sum_quad(strips, base, connections, j, limits, first, sums, words, j - begin)
-                    _list_above(words, end - begin, places, sums, begin, first, values, listed, ends)
+                    _list_above(words, end - begin, places, sums, begin, first, values, listed, ends, at_once)
                     for b in range(first, first + ROWS):
                         if ends[b] > np.uint64(b * room + most):  # far too many
                             expected[b] = float(most) * m / end
@@ -473,7 +537,7 @@ def dense_winners(
                 if is_complete:
                     _write_winners(
                         its_values, listed[own], last, n_above, errors[b], rows, row, doubled, connections,
-                        is_float, kept, near_places, near_components, exact, out,
+                        is_float, near_places, near_components, exact, out[row],
                     )  # fmt: skip
                 else:
                     again[n_again] = row
