@@ -175,7 +175,7 @@ def test_a_search_hands_its_weights_to_the_best_model(uneven):
     search = FlyBloomClassifierCV([64, 128], n_winners=4, class_weight={"rare": 9.0}, random_state=0).fit(*uneven)
     assert search.best_estimator_.class_weight == {"rare": 9.0}
     plain = clone(search).set_params(class_weight=None)
-    assert search.estimate_memory(1000, 10, 3) - plain.estimate_memory(1000, 10, 3) == 192 * 1003
+    assert search.estimate_memory(1000, 10, 3) - plain.estimate_memory(1000, 10, 3) == 64 * 1003
 
 
 def test_a_cluster_predicts_with_the_weights(uneven):

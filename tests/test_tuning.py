@@ -210,7 +210,7 @@ def test_times_are_shares_of_the_whole(some):
 def test_memory_is_estimated_and_refused_beforehand(some, monkeypatch):
     """By the formula; a fit that needs more is refused before anything is hashed."""
     search = FlyBloomClassifierCV([1000, 4000], n_connections=[2, 8], n_winners=[16, 50], decay=[0.1, 0.2, 1.0])
-    expected = 4 * 300 * 50 + 2 * 4 * 4000 * 10 + 2 * 4000 * 8 + 2 * 8 * 300 * 10 + 8 * 300 * 3 + 24 * 2**20
+    expected = 4 * 300 * 50 + 5 * 4 * 4000 * 16 + 2 * 4000 * 8 + 2 * 8 * 300 * 16 + 8 * 300 + 24 * 2**20
     assert search.estimate_memory(300, 64, 10) == expected
     assert search.estimate_memory(300, 64, 10, sparse=True) == expected + 8 * 4000 * 8
     monkeypatch.setattr(Hasher, "winners", lambda *_: pytest.fail("hashed"))

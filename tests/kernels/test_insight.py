@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import reference
 from flybloom.core._kernels.explain import add_products, add_profiles, add_shares
+from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.readout.filters import Filters
 from flybloom.core.readout.leave_one_out import LeaveOneOut
 
@@ -34,7 +35,7 @@ def test_left_out(learned, c):
     """One count less in the own class; where there is none to take, the score stays."""
     counts, winners = learned
     codes = np.array([0, 1, 2, 0, 1, 2, 0])
-    out = LeaveOneOut(counts, np.arange(3), np.full(3, 8), c, None).novelty(winners, codes)
+    out = LeaveOneOut(ClassCounts(np.arange(3), np.full(3, 8), counts, 4), c).novelty(winners, codes)
     for row in range(7):
         fewer = counts.copy()
         fewer[winners[row], codes[row]] = np.maximum(fewer[winners[row], codes[row]] - 1, 0)

@@ -22,8 +22,8 @@ from flybloom.core.model import Model
 from flybloom.core.readout import explanation
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.complement_bayes import Bayes, left_out_scores, temperature_unit
-from flybloom.core.readout.filters import AUTO, Filters, decay_of, fullness
-from flybloom.core.readout.leave_one_out import FollowingLeaveOneOut, LeaveOneOut
+from flybloom.core.readout.filters import AUTO, BAYES, FILTER, Filters, decay_of, fullness
+from flybloom.core.readout.leave_one_out import LeaveOneOut
 from flybloom.core.readout.linear import FrozenReadout
 from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.estimators.base import HASH_PARAMETERS, OLD_PARAMETERS
@@ -35,7 +35,6 @@ from flybloom.estimators.scores import FilterScores, Reading
 from flybloom.exceptions import SaturationWarning
 
 SCORES = ("novelty", "familiarity", "score")
-BAYES, FILTER = "bayes", "filter"
 USUAL_TEMPERATURE = 0.1  # unless it was calibrated
 
 CLASSIFIER_PARAMETERS: dict[str, list[Any]] = {
@@ -307,12 +306,7 @@ class FlyBloomClassifier(Releasing, FilterScores, CountingClassifier[ClassCounts
             counts.unit.require_whole("leave rows out")
             codes = known_codes(check_labels(y, rows.shape[0]), counts.classes)
             result = np.empty((rows.shape[0], counts.classes.size))
-            scorer: LeaveOneOut | FollowingLeaveOneOut
-            if self.decay == AUTO:
-                scorer = FollowingLeaveOneOut(counts, self.class_weight)
-            else:
-                decay = float(self.decay)
-                scorer = LeaveOneOut(counts.table, counts.classes, counts.class_count, decay, self.class_weight)
+            scorer = LeaveOneOut(counts, self.decay, self.class_weight, result.shape[0] * counts.n_winners)
 
             def score(block: slice, winners: Winners) -> None:
                 result[block] = scorer.novelty(winners, codes[block])

@@ -12,7 +12,7 @@ from flybloom._internal.typing import Array, Codes, Scaling
 from flybloom.estimators.base import SCALINGS
 from flybloom.estimators.densify import Densify
 from flybloom.estimators.fly_hash import FlyHash
-from flybloom.estimators.tuning.held_out import HeldOutCounts, Split, fold_splits, most_rows
+from flybloom.estimators.tuning.held_out import Hashed, Held, Split, fold_splits
 from flybloom.exceptions import require_extra
 from flybloom.paper.scores import SEED, Record, Splits, accuracy, balanced_accuracy, mean
 
@@ -113,7 +113,7 @@ def search_grid(X: Array, y: Array, splits: Splits, space: Space, seed: int, n_j
     (4, 0.5)
     """
     codes = np.unique(y, return_inverse=True)[1].astype(np.int64)
-    held_out_splits = fold_splits(splits, codes)
+    held_out_splits = fold_splits(splits, np.ones(codes.size, np.int64))
     records = []
     for own_seed in range(seed, seed + space.projections):
         for densify in space.densify:
@@ -138,18 +138,21 @@ def _with_sizes(
         m, n_connections=s, n_winners=choices[-1], signed=space.signed, encoding=SCALINGS[space.scaling],
         random_state=seed, n_jobs=n_jobs,
     )  # fmt: skip
-    held_out = HeldOutCounts(hasher.fit(X).winners(X), codes, m, most_rows(splits, codes), seed, n_jobs)
-    for rho in choices:  # all decays and class weights are read off together
-        held_out.grow(rho)
+    ranked, weights = hasher.fit(X).winners(X), np.ones(codes.size, np.int64)  # fewer winners are the first of them
+    for rho in choices:
+        hashed = Hashed(np.ascontiguousarray(ranked[:, :rho]), codes, weights, m)
+        counts = hashed.counts()
         scores = np.empty((len(space.class_weights), len(splits), len(space.decays), 2))
         for at_split, split in enumerate(splits):
             true = codes[split.test]
-            with held_out.without(split):
-                for of_weight, class_weight in zip(scores, space.class_weights, strict=True):
-                    predicted = held_out.predict(split, space.decays, None if class_weight == "none" else "balanced")
-                    of_weight[at_split] = [
-                        (accuracy(true, labels), balanced_accuracy(true, labels)) for labels in predicted
-                    ]
+            learned = hashed.without(counts, split)
+            for of_weight, class_weight in zip(scores, space.class_weights, strict=True):
+                weight: Any = None if class_weight == "none" else "balanced"
+                held = Held(hashed, split, learned, weight, seed=seed, n_jobs=n_jobs)
+                predicted = [held.predict(decay) for decay in space.decays]
+                of_weight[at_split] = [
+                    (accuracy(true, labels), balanced_accuracy(true, labels)) for labels in predicted
+                ]
         for of_weight, class_weight in zip(scores, space.class_weights, strict=True):
             for at, decay in enumerate(space.decays):
                 own = {"rho": rho, "c": decay, "scaling": space.scaling, "signed": space.signed}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from flybloom._internal.elementary import LOG_2, exponential, logarithm
 from flybloom._internal.parallel import for_each_block
-from flybloom._internal.typing import Array, CountTable, Winners
+from flybloom._internal.typing import Array, Codes, CountTable, Winners
 from flybloom.core import _kernels
 from flybloom.core._kernels._choice import loops
 from flybloom.core.counts.by_class import ClassCounts
@@ -37,12 +36,11 @@ VANISHED = 4096.0  # exponent from which it is zero
 SLOW_STEPS = 120  # in all, while the exponent doubles 8 times: as many as e^-16 has
 MAX_LENGTH = 2**20  # entries of a table; counts beyond are read in steps of a power of two
 MAX_KEPT = 2**17  # entries of a table that is kept for the next call
-LANES = 8  # decays side by side
 MANY_CLASSES = 32  # lists are faster from here on: docs/benchmarks/growth.md
 MAX_LISTED = 1 / 8  # share of counts that are not zero: bounds the memory of the lists
 WORTH_LISTING = 2  # how often each component must be looked up, on average, to pay for making its list
 SAMPLED = 64  # every how many components one is looked at to estimate that share
-AUTO = "auto"
+AUTO, FILTER, BAYES = "auto", "filter", "bayes"  # ways to read counts
 MOST_DECAY = (
     0.6  # where counts are small; this and the next two were chosen by measurement, see docs/benchmarks/defaults.md
 )
@@ -62,9 +60,9 @@ FULL, ALIKE_IF_FULL, SAME = 0.95, 0.75, 0.99  # measured: docs/benchmarks/defaul
 class WeightTable(NamedTuple):
     """Where each class finds the weight of a count: ``values[starts + min(count, lasts)]``."""
 
-    values: Array  # (n,), or (n, 8) for up to 8 decays
-    starts: Array  # (n_classes,); (1, n_classes) or (3, n_classes) of held-out rows
-    lasts: Array  # like `starts`: the last count that has an entry of its own
+    values: Array  # (n,)
+    starts: Array  # (n_classes,)
+    lasts: Array  # (n_classes,): the last count that has an entry of its own
 
 
 @lru_cache(maxsize=64)
@@ -103,11 +101,6 @@ def step_bits(decay: float, most: int, weights: Array | None = None) -> int:
     return bits
 
 
-def coarse(counts: CountTable, bits: int) -> CountTable:
-    """Return the counts without their low bits; the counts themselves where there are none to leave out."""
-    return counts >> bits if bits else counts
-
-
 def decay_table(decay: float, size: int, bits: int = 0) -> Array:
     """Return the weights of the counts 0, 1, 2, ..., `size` of them, or up to the first that is zero.
 
@@ -124,44 +117,23 @@ def common_table(decay: float, most: int, bits: int = 0) -> Array:
 
 
 def table_by_class(decay: float, class_count: Array, weights: Array | None, bits: int = 0) -> WeightTable:
-    """Return the table for class weights of any shape that ends in the number of classes; one for all without them."""
+    """Return the tables of classes of these weights, one after the other; a single one for all without weights.
+
+    No count exceeds the rows of its class.
+    """
     if weights is None:
         table = common_table(decay, int(class_count.max(initial=0)), bits)
         n = class_count.size
         return WeightTable(table, np.zeros(n, np.int64), np.full(n, table.size - 1))
-    rates = _rates(decay, weights.ravel() * 2.0**bits)
-    tables = _by_class(rates[:, None], class_count.astype(np.int64) >> bits, weights.shape)
-    return tables._replace(values=np.ascontiguousarray(tables.values[:, 0]))
-
-
-def table_of_decays(decays: Sequence[float], class_count: Array, weights: Array) -> WeightTable:
-    """Return the tables of up to 8 decays, which lie side by side."""
-    rates = np.full((weights.size, LANES), np.inf)
-    for lane, decay in enumerate(decays):
-        rates[:, lane] = _rates(decay, weights.ravel())
-    return _by_class(rates, class_count.astype(np.int64), weights.shape)
-
-
-def _rates(decay: float, weights: Array) -> Array:
-    """Return what one count adds to the exponents of classes of these weights."""
     with np.errstate(over="ignore"):
-        rates: Array = rate_of(decay) * weights
-    return rates
-
-
-def _by_class(rates: Array, class_count: Array, shape: tuple[int, ...]) -> WeightTable:
-    """Return the tables for what one more count adds; no count exceeds the rows of its class."""
-    most = np.broadcast_to(class_count, shape).ravel()
-    least = rates.min(axis=1)
-    lasts = np.array(
-        [int(min(n, _length_until_zero(rate) - 1)) for n, rate in zip(most.tolist(), least.tolist(), strict=True)],
-        np.int64,
-    )
+        rates = rate_of(decay) * (weights * 2.0**bits)
+    both = zip((class_count.astype(np.int64) >> bits).tolist(), rates.tolist(), strict=True)
+    lasts = np.array([int(min(n, _length_until_zero(rate) - 1)) for n, rate in both], np.int64)
     starts = np.cumsum(lasts + 1) - (lasts + 1)
-    values = np.empty((int((lasts + 1).sum()), rates.shape[1]))
+    values = np.empty(int((lasts + 1).sum()))
     for start, last, rate in zip(starts.tolist(), lasts.tolist(), rates, strict=True):  # bounds what is in memory
-        values[start : start + last + 1] = weights_of(exponents_of(np.arange(last + 1)[:, None], rate))
-    return WeightTable(values, starts.reshape(shape), lasts.reshape(shape))
+        values[start : start + last + 1] = weights_of(exponents_of(np.arange(last + 1), rate))
+    return WeightTable(values, starts, lasts)
 
 
 def _length_until_zero(rate: float) -> float:
@@ -209,9 +181,9 @@ class Filters:
     def __init__(
         self, counts: CountTable, class_count: Array, decay: float, class_weights: Array | None = None
     ) -> None:
-        bits = step_bits(decay, int(class_count.max(initial=0)), class_weights)
-        self._counts = coarse(counts, bits)
         most = int(class_count.max(initial=0))
+        bits = self._bits = step_bits(decay, most, class_weights)
+        self._counts = counts >> bits if bits else counts
         if class_weights is None and most <= MAX_KEPT:
             self._table = _common_table(decay, 1 << most.bit_length(), class_count.size)
         else:
@@ -230,6 +202,13 @@ class Filters:
     def weights(self) -> Array:
         """Return the filters, of shape (n_components, n_classes)."""
         return 1.0 - self.familiarity()
+
+    def novelty_of(self, counts: CountTable, codes: Codes) -> Array:
+        """Return the novelty of rows to one class each, for the counts of their winners there."""
+        values, starts, lasts = self._table
+        familiar = values[starts[codes, None] + np.minimum(counts >> self._bits, lasts[codes, None])]
+        sums = counts.shape[1] / UNIT - familiar.sum(axis=1, dtype=np.float64)
+        return np.asarray(sums * UNIT / counts.shape[1])
 
     def frozen(self, classes: Array, n_winners: int, temperature: float) -> FrozenReadout:
         """Return the read-out as files hold it."""

@@ -27,15 +27,16 @@ from flybloom.core.files.model_file import Parts, describe_inside, restore_insid
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
 from flybloom.core.readout.class_weight import ClassWeight, by_code, check_class_weight, require_weights_for
-from flybloom.core.readout.filters import MAX_LENGTH
+from flybloom.core.readout.filters import BAYES, FILTER, MAX_LENGTH
+from flybloom.core.readout.linear import LANES
 from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.estimators.access import reading_learned, with_learned
 from flybloom.estimators.base import HASH_PARAMETERS, FlyEstimator, missing_attribute
-from flybloom.estimators.classifier import BAYES, CLASSIFIER_PARAMETERS, FILTER, FlyBloomClassifier, resolved_readout
+from flybloom.estimators.classifier import CLASSIFIER_PARAMETERS, FlyBloomClassifier, resolved_readout
 from flybloom.estimators.learned_page import ShowsInside
 from flybloom.estimators.scores import FilterScores, Reading
 from flybloom.estimators.tuning.grids import ALL_ENCODINGS, NAMES, as_list, candidates, with_ways
-from flybloom.estimators.tuning.held_out import Split, fold_splits, leave_one_out, rows_by_class
+from flybloom.estimators.tuning.held_out import Split, fold_splits, leave_one_out
 from flybloom.estimators.tuning.results import HeldOutAnswers, cv_results, make_scorer
 from flybloom.estimators.tuning.search import Found, Rows, Search, Way
 
@@ -47,10 +48,9 @@ SCORE_ARRAYS = ("cv_scores", "cv_fit_times", "cv_score_times", "oof_novelty")  #
 class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstimator):  # type: ignore[misc]
     """FlyBloomClassifier with built-in exact cross-validation of its settings.
 
-    Counts add up, so the model without a fold is the model of all rows minus the counts of the fold. All decays share
-    the same counts, and fewer winners are a prefix of more. So rows are hashed once for each encoding and pair of
-    `n_components` and `n_connections`, and every score equals, bit for bit, that of a model fitted to the training
-    rows.
+    Counts add up, so the model without a fold is the model of all rows minus the counts of the fold, and all decays
+    share the same counts. So rows are hashed and counted once for each encoding and sizes, whatever the number of folds
+    and decays, and every score equals, bit for bit, that of a model fitted to the training rows.
 
     Connections and label-free steps of the encoding are shared by the folds. If the encoding uses labels, it is fitted
     in each fold and all rows are hashed again; leave-one-out is refused then.
@@ -410,15 +410,16 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
     def estimate_memory(self, n_samples: int, n_features: int, n_classes: int, sparse: bool = False) -> int:
         """Return about how many bytes `fit` needs beside the rows themselves, at most.
 
-        For n rows, L classes and the largest m, s, rho and number of decays C that are tried, these are::
+        For n rows, L classes (rounded up to a multiple of 16) and the largest m, s and rho that are tried, these are::
 
-            4 n rho          the winners of one pair of m and s
-            2 * 4 m L        the counts, and those of the best setting so far; twice that where they are read by Bayes
+            4 n rho          the winners
+            5 * 4 m L        the counts, those of a fold, those without it, the weights that are read from them, and the
+                             counts of the best setting so far; 4 m L more where they are read by Bayes
             2 m s            the connections (4 bytes each from 2**15 features on; 8 more for sparse rows)
             2 * 8 n L        the held-out novelties, and those of the best setting so far
-            8 n C            the predictions
+            8 n              the predictions
             24 * 2**20       for each thread, the block of rows that it works on
-            192 (n + L)      with class weights, their tables
+            64 (n + L)       with class weights, their tables
 
         Parameters
         ----------
@@ -445,16 +446,15 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         if by_bayes:
             settings += candidates(grid, n_features, None, BAYES, is_text=is_text)
         m, s, rho = (int(max(sizes)) for sizes in zip(*(setting[1:4] for setting in settings), strict=True))
-        n_decays = len({setting.params["decay"] for setting in settings})
-        n_threads = effective_n_jobs(self.n_jobs)
+        n_threads, width = effective_n_jobs(self.n_jobs), -(-n_classes // LANES) * LANES
         needed: int = (
             4 * n_samples * rho
-            + (16 if by_bayes else 8) * m * n_classes
+            + (24 if by_bayes else 20) * m * width
             + m * s * ((2 if n_features < 2**15 else 4) + (8 if sparse else 0))
-            + 16 * n_samples * n_classes
-            + 8 * n_samples * n_decays
+            + 16 * n_samples * width
+            + 8 * n_samples
             + 24 * 2**20 * n_threads
-            + (192 * (n_samples + n_classes) if self.class_weight is not None else 0)
+            + (64 * (n_samples + n_classes) if self.class_weight is not None else 0)
         )
         return needed
 
@@ -488,8 +488,8 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         """Return the splits; each training set needs two classes."""
         codes, weights, unit = rows.codes, rows.weights, rows.unit
         if isinstance(self.cv, str):
-            splits = leave_one_out(codes, weights)
-            largest = splits[0].class_count.max()
+            splits = leave_one_out(weights)
+            largest = np.bincount(codes, weights).max()
             if unit.per_row != 1 and largest > MAX_LENGTH:
                 msg = (
                     f'cv="loo" with fractional weights takes classes of up to {MAX_LENGTH // unit.per_row} rows. '
@@ -500,8 +500,8 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
             fewest = np.count_nonzero(n_rows) - (n_rows == 1).any()
         else:
             cv = check_cv(self.cv, rows.labels, classifier=True)
-            splits = fold_splits(cv.split(rows.X, rows.labels, groups), codes, weights)
-            fewest = min(np.count_nonzero(split.class_count) for split in splits)
+            splits = fold_splits(cv.split(rows.X, rows.labels, groups), weights)
+            fewest = min(np.unique(codes[split.weights > 0]).size for split in splits)
         if fewest < 2:  # noqa: PLR2004
             msg = (
                 "FlyBloomClassifierCV.fit needs rows of at least 2 classes outside of each test set. "
@@ -545,13 +545,14 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
                 grids.append(grid)
                 named.append({name: values[name] for name in self._named_ways})
         settings, class_weight = with_ways(grids, named, len(signs)), by_code(self.class_weight, classes)
-        score = make_scorer(self.scoring, rows.X, rows.labels, classes, class_weight, rows.weights)
+        score = make_scorer(self.scoring, rows.X, rows.labels, classes, rows.weights)
         search = Search(settings, ways, rows, splits, score, class_weight, seed, self.n_jobs)
         found = search.run(self._report, self.max_seconds)
         best = settings[found.best]
-        class_count = rows_by_class(rows.codes, rows.weights)
+        counts: Any = found.counts
         learned = Model(
-            ways[best.way].hasher(seed, best), ClassCounts(classes, class_count, found.counts, best.rho, rows.unit)
+            ways[best.way].hasher(seed, best),
+            ClassCounts(classes, counts.class_count, counts.table, best.rho, rows.unit),
         )
         parameters = {"signed": self.signed, "encoding": self.encoding, **best.params}
         model = FlyBloomClassifier(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache, partial
+from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any, TypeAlias
 
@@ -14,12 +13,11 @@ from sklearn.metrics import check_scoring
 
 from flybloom._internal.scores import mean_recall
 from flybloom._internal.typing import Array, Features, Novelty, Weights
-from flybloom.core.readout.class_weight import ClassWeight
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.estimators.scores import LinearScores, probabilities
-from flybloom.estimators.tuning.held_out import HeldOutCounts, Split
+from flybloom.estimators.tuning.held_out import Held
 
-Scorer: TypeAlias = Callable[[HeldOutCounts, Split, Sequence[float]], list[float]]  # one for each decay
+Scorer: TypeAlias = Callable[[Held, float], float]  # of the test rows of a split, for a decay
 
 USUAL_TEMPERATURE = FlyBloomClassifier().temperature
 
@@ -66,60 +64,39 @@ class HeldOutAnswers(LinearScores, ClassifierMixin, BaseEstimator):  # type: ign
         return self.labels()
 
 
-def make_scorer(
-    scoring: Any, X: Features, y: Array, classes: Array, class_weight: ClassWeight, weights: Weights
-) -> Scorer:
-    """Return a function that scores a split for several decays, for use inside `HeldOutCounts.without`.
-
-    Test rows have their sample weights.
-    """
+def make_scorer(scoring: Any, X: Features, y: Array, classes: Array, weights: Weights) -> Scorer:
+    """Return a function that scores the test rows of a split for a decay; they have their sample weights."""
     if scoring is None or scoring == "accuracy":
-        return partial(_accuracy, class_weight=class_weight)
+        return _accuracy
     if scoring == "balanced_accuracy":
-        return partial(_balanced_accuracy, class_weight=class_weight)
+        return _balanced_accuracy
     scorer = check_scoring(FlyBloomClassifier(), scoring=scoring)
     takes_weights = (weights != 1).any() and _takes_weights(scorer)
 
-    def score(held_out: HeldOutCounts, split: Split, decays: Sequence[float]) -> list[float]:
-        rows, labels = (X, y) if split.leaves_itself else (X[split.test], y[split.test])
-        weighed = {"sample_weight": weights[split.test]} if takes_weights else {}
-        is_known = split.class_count > 0
-
-        @cache
-        def predicted() -> Array:  # for all decays together
-            return np.asarray(classes[held_out.predict(split, decays, class_weight)])
-
-        def novelty(decay: float) -> Novelty:
-            return np.compress(is_known, held_out.novelty(split, decay, class_weight), axis=1)
-
-        return [
-            float(scorer(answers, rows, labels, **weighed))
-            for at, decay in enumerate(decays)
-            for answers in [HeldOutAnswers(classes[is_known], partial(novelty, decay), lambda at=at: predicted()[at])]  # type: ignore[misc]
-        ]
+    def score(held: Held, decay: float) -> float:
+        test, known = held.split.test, held.counts.classes
+        rows, labels = (X, y) if held.split.leaves_itself else (X[test], y[test])
+        weighed = {"sample_weight": held.weights} if takes_weights else {}
+        answers = HeldOutAnswers(
+            classes[known],
+            lambda: held.novelty(decay, classes.size)[:, known],
+            lambda: np.asarray(classes[held.predict(decay)]),
+        )
+        return float(scorer(answers, rows, labels, **weighed))
 
     return score
 
 
-def _accuracy(
-    held_out: HeldOutCounts, split: Split, decays: Sequence[float], *, class_weight: ClassWeight
-) -> list[float]:
+def _accuracy(held: Held, decay: float) -> float:
     """Return the accuracy."""
-    is_right = held_out.predict(split, decays, class_weight) == held_out.codes[split.test]
-    weights = held_out.weights[split.test]
-    return [int(weight) / max(1, int(weights.sum())) for weight in is_right @ weights]
+    weights = held.weights
+    return int((held.predict(decay) == held.codes) @ weights) / max(1, int(weights.sum()))
 
 
-def _balanced_accuracy(
-    held_out: HeldOutCounts, split: Split, decays: Sequence[float], *, class_weight: ClassWeight
-) -> list[float]:
+def _balanced_accuracy(held: Held, decay: float) -> float:
     """Return the balanced accuracy."""
-    codes, weights = held_out.codes[split.test], held_out.weights[split.test]
-    n_rows = np.bincount(codes, weights)
-    return [
-        mean_recall(np.bincount(codes, (predicted == codes) * weights), n_rows)
-        for predicted in held_out.predict(split, decays, class_weight)
-    ]
+    codes, weights = held.codes, held.weights
+    return mean_recall(np.bincount(codes, (held.predict(decay) == codes) * weights), np.bincount(codes, weights))
 
 
 def _takes_weights(scorer: Any) -> bool:

@@ -1,16 +1,16 @@
-"""The search: rows are hashed once for each encoding and pair of sizes."""
+"""The search: rows are hashed and counted once for each encoding and sizes."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Codes, CountTable, Features, Novelty, Weights
-from flybloom.core.counts.columns import count_dtype
+from flybloom._internal.typing import Array, Codes, Features, Novelty, Weights
+from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.weight_unit import WeightUnit
 from flybloom.core.encoding.choice import Auto, Wanted, fitted_encoder
 from flybloom.core.encoding.encoder import Encoder
@@ -20,7 +20,7 @@ from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.class_weight import ClassWeight
 from flybloom.core.sketch import Sketch
 from flybloom.estimators.tuning.grids import Candidate
-from flybloom.estimators.tuning.held_out import HeldOutCounts, Split, most_rows, rows_by_class
+from flybloom.estimators.tuning.held_out import Hashed, Held, Split
 from flybloom.estimators.tuning.results import Scorer, best_index, mean_scores
 
 
@@ -51,7 +51,7 @@ class Rows(NamedTuple):
                 wanted = wanted.choose(is_table, columns)
         encoder = fitted_encoder(wanted, features, every_row)
         if isinstance(wanted, Encoding) and encoder.step(Relevance) is not None:
-            parts = (sample(split.weights(self.weights)) for split in splits)
+            parts = (sample(split.weights) for split in splits)
             return [encoder, *(fitted_encoder(wanted, features, part) for part in parts)]
         return [encoder]
 
@@ -93,8 +93,8 @@ class Found:
         The best setting.
     novelty : ndarray of shape (n, n_classes)
         Out-of-sample novelties with the best setting.
-    counts : ndarray of shape (m, n_classes)
-        The counts of all rows with the best setting.
+    counts : ClassCounts or None
+        The counts of all rows with the best setting, by code.
     """
 
     settings: list[dict[str, Any]]
@@ -103,7 +103,7 @@ class Found:
     score_times: Array
     best: int = -1
     novelty: Novelty = field(default_factory=lambda: np.empty((0, 0)))
-    counts: CountTable = field(default_factory=lambda: np.empty((0, 0)))
+    counts: ClassCounts | None = None
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Search:
     splits : list of Split
         The splits.
     score : callable
-        Scores a split for several decays.
+        Scores the test rows of a split for a decay.
     class_weight : "balanced", dict or None
         Class weights by code.
     seed : int
@@ -154,63 +154,62 @@ class Search:
             n_done += len(group)
             report(n_done, n)
         best = self.settings[found.best]
-        if not self.ways[best.way].is_shared:
-            each = ((self._hashed([best], at + 1), [split]) for at, split in enumerate(self.splits))
+        way = self.ways[best.way]
+        if not way.is_shared:
+            each = (
+                (self._hashed(way.hasher(self.seed, best, at + 1)), [split]) for at, split in enumerate(self.splits)
+            )
             found.novelty = self._held_out_novelty(each, best)
-            whole = self._hashed([best])
-            whole.grow(best.rho)
-            found.counts = whole.counts
-        rows = rows_by_class(self.rows.codes, self.rows.weights)
-        found.counts = found.counts.astype(count_dtype(rows))
+            found.counts = self._hashed(way.hasher(self.seed, best)).counts()
         return found
 
     def _score(self, group: list[int], found: Found) -> None:
-        """Score settings that share a hash."""
+        """Score settings that share connections."""
         way = self.ways[self.settings[group[0]].way]
         found.fit_times[group] = found.score_times[group] = 0.0
         for at, places in way.parts(len(self.splits)):
-            start = time.perf_counter()
-            held_out = self._hashed([self.settings[i] for i in group], at)
-            to_hash = (time.perf_counter() - start) / len(group)
+            hasher = way.hasher(self.seed, self.settings[group[0]], at)
             for rho, same in sorted(_grouped(group, lambda i: self.settings[i].rho).items()):
                 start = time.perf_counter()
-                held_out.grow(rho)
+                hashed = self._hashed(replace(hasher, n_winners=rho))
+                counts = hashed.counts()
                 counted = time.perf_counter()
-                decays = [self.settings[i].params["decay"] for i in same]
                 for place in places:
-                    with held_out.without(self.splits[place]):
-                        found.scores[same, place] = self.score(held_out, self.splits[place], decays)
-                found.fit_times[same] += (to_hash + (counted - start) / len(same)) / len(self.splits)
+                    held = self._held(hashed, counts, self.splits[place], way)
+                    found.scores[same, place] = [self.score(held, self.settings[i].params["decay"]) for i in same]
+                found.fit_times[same] += (counted - start) / len(same) / len(self.splits)
                 found.score_times[same] += (time.perf_counter() - counted) / len(same) / len(self.splits)
                 best = best_index(found.scores)
                 if best in same:
                     found.best = best
                     if way.is_shared:
-                        found.counts = found.novelty = np.empty((0, 0))  # makes room first
-                        found.novelty = self._held_out_novelty([(held_out, self.splits)], self.settings[best])
-                        found.counts = held_out.counts.copy()
-            del held_out  # before the next one needs the room
+                        found.counts, found.novelty = counts, np.empty((0, 0))  # makes room first
+                        found.novelty = self._held_out_novelty([(hashed, self.splits)], self.settings[best], counts)
+                del hashed, counts, held  # before the next ones need the room
 
-    def _hashed(self, settings: list[Candidate], at: int = 0) -> HeldOutCounts:
-        """Return growing counts for settings that share a hash; `at` is the encoder."""
-        rows, way, largest = self.rows, self.ways[settings[0].way], max(settings, key=lambda setting: setting.rho)
-        winners = way.hasher(self.seed, largest, at).ranked_winners(rows.X, self.n_jobs)
-        most = most_rows(self.splits, rows.codes, rows.weights)
-        return HeldOutCounts(
-            winners, rows.codes, largest.m, most, self.seed, self.n_jobs, rows.weights, rows.unit, way.readout
-        )
-
-    def _held_out_novelty(self, each: Iterable[tuple[HeldOutCounts, list[Split]]], setting: Candidate) -> Novelty:
-        """Return the out-of-fold novelty of each row: the mean over splits, or NaN."""
+    def _hashed(self, hasher: Hasher) -> Hashed:
+        """Return the winners of all rows."""
         rows = self.rows
-        total, n_tests = np.zeros((rows.codes.size, rows.codes.max() + 1)), np.zeros(rows.codes.size)
-        for held_out, splits in each:
-            held_out.grow(setting.rho)
+        winners = hasher.winners(rows.X, self.n_jobs)
+        return Hashed(winners, rows.codes, rows.weights, hasher.n_components, rows.unit)
+
+    def _held(self, hashed: Hashed, counts: ClassCounts, split: Split, way: Way) -> Held:
+        """Return the test rows of a split with the counts of its training rows."""
+        own = hashed.without(counts, split)
+        return Held(hashed, split, own, self.class_weight, way.readout, self.seed, self.n_jobs)
+
+    def _held_out_novelty(
+        self, each: Iterable[tuple[Hashed, list[Split]]], setting: Candidate, counts: ClassCounts | None = None
+    ) -> Novelty:
+        """Return the out-of-fold novelty of each row: the mean over splits, or NaN."""
+        codes = self.rows.codes
+        total, n_tests = np.zeros((codes.size, codes.max() + 1)), np.zeros(codes.size)
+        for hashed, splits in each:
+            whole = hashed.counts() if counts is None else counts
             for split in splits:
-                with held_out.without(split):
-                    np.add.at(total, split.test, held_out.novelty(split, setting.params["decay"], self.class_weight))
+                held = self._held(hashed, whole, split, self.ways[setting.way])
+                np.add.at(total, split.test, held.novelty(setting.params["decay"], total.shape[1]))
                 np.add.at(n_tests, split.test, 1)
-            del held_out  # before the next one needs the room
         with np.errstate(invalid="ignore"):  # rows that no split tests become NaN
             total /= n_tests[:, None]
         return total

@@ -8,7 +8,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Codes
 from flybloom.estimators.fly_hash import FlyHash
-from flybloom.estimators.tuning.held_out import HeldOutCounts, fold_splits, most_rows
+from flybloom.estimators.tuning.held_out import Hashed, Held, fold_splits
 from flybloom.paper.charts import COLOURS, new_figure
 from flybloom.paper.comparison import as_float32
 from flybloom.paper.datasets import flip_labels, make_real
@@ -80,11 +80,11 @@ def run(
 def _scores(winners: Array, codes: Codes, n_train: int, n_components: int, seed: int) -> dict[str, dict[str, float]]:
     """Return metric, method -> score of learning the first rows and being asked for the others."""
     train, test = np.arange(n_train), np.arange(n_train, len(codes))
-    splits = fold_splits([(train, test)], codes)
-    counts = HeldOutCounts(winners, codes, n_components, most_rows(splits, codes), seed, 1)
-    counts.grow(winners.shape[1])
-    with counts.without(splits[0]):
-        predicted = counts.predict(splits[0], list(METHODS.values()))
+    weights = np.ones(codes.size, np.int64)
+    (split,) = fold_splits([(train, test)], weights)
+    hashed = Hashed(winners, codes, weights, n_components)
+    held = Held(hashed, split, hashed.without(hashed.counts(), split), seed=seed, n_jobs=1)
+    predicted = [held.predict(decay) for decay in METHODS.values()]
     scores = zip(METRICS, (accuracy, balanced_accuracy), strict=True)
     return {
         metric: {method: score(codes[test], labels) for method, labels in zip(METHODS, predicted, strict=True)}
