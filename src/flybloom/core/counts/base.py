@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -29,34 +29,40 @@ class Won(NamedTuple):
         return Won(self.winners[rows], labels, self.weights[rows])
 
 
-class Counter(ABC):
-    """Takes the winners of some rows, block by block and from several threads, and tells what they change."""
+class Counter:
+    """Takes the winners of rows, block by block and from several threads, and returns what they change.
 
-    keep: Array | None = None  # which rows are to be hashed at all; None for all of them
+    Few rows are kept in a batch, whose winners are entered into a table later; many are entered into counts of their
+    own. Entering is a small part of the work, so threads hardly wait for each other.
+
+    Parameters
+    ----------
+    delta : object
+        What the rows change, when all are entered; `Counts.plus` and `Counts.minus` take it.
+    enter : callable
+        Enters the winners of a block.
+    keep : ndarray or None, default=None
+        Which rows are to be hashed at all; None for all of them.
+    """
+
     n_jobs: int | None = None  # number of threads, for what is done with all blocks together
 
-    @abstractmethod
+    def __init__(self, delta: Any, enter: Callable[[slice, Winners], None], keep: Array | None = None) -> None:
+        self._delta, self._enter, self.keep, self._lock = delta, enter, keep, Lock()
+
+    @staticmethod
+    def of_batch(batch: Any) -> Counter:
+        """Return a counter that keeps the winners of few rows in a batch."""
+        return Counter(batch, batch.winners.__setitem__)
+
     def add(self, block: slice, winners: Winners) -> None:
         """Take the winners of a block of the rows."""
-
-    @abstractmethod
-    def delta(self) -> Any:
-        """Return what all rows change; `Counts.plus` and `Counts.minus` take it."""
-
-
-@dataclass
-class BatchCounter(Counter):
-    """Keeps the winners of few rows, in a batch that has room for them."""
-
-    batch: Any
-
-    def add(self, block: slice, winners: Winners) -> None:
-        """Keep the winners of a block."""
-        self.batch.winners[block] = winners
+        with self._lock:
+            self._enter(block, winners)
 
     def delta(self) -> Any:
-        """Return all of them."""
-        return self.batch
+        """Return what all rows change."""
+        return self._delta
 
 
 class Counts(ABC):

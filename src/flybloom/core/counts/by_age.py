@@ -6,7 +6,6 @@ Ages follow from the positions of rows in the stream alone, so the size of block
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -120,7 +119,7 @@ class AgeCounts(Counts):
         """
         n_rows = weights.size
         if self.epoch is None:
-            return _AgeCounter(self, np.zeros(n_rows, np.int64), weights, self.clock, int(weights.sum()))
+            return self._counter(np.zeros(n_rows, np.int64), weights, self.clock, int(weights.sum()))
         clock = self.clock
         if labels is None and sign > 0:
             labels = np.arange(clock, clock + n_rows)
@@ -128,7 +127,7 @@ class AgeCounts(Counts):
         ages = self.ages(self._positions(labels, n_rows, clock), clock)
         if sign < 0:
             n_rows = int((ages >= 0).sum())  # those that have faded are left alone
-        return _AgeCounter(self, ages, weights, clock, n_rows)
+        return self._counter(ages, weights, clock, n_rows)
 
     def ages(self, positions: Array, clock: int) -> Codes:
         """Return how many epochs have begun since the rows at these positions; -1 where that makes them fade."""
@@ -240,6 +239,20 @@ class AgeCounts(Counts):
             later[:, n_epochs:] = self.table[:, :-n_epochs]
         return later
 
+    def _counter(self, ages: Codes, weights: Weights, clock: int, n_rows: int) -> Counter:
+        """Begin to count rows at their ages; those that have faded are not even hashed."""
+        is_kept = ages >= 0
+        keep = None if is_kept.all() else is_kept
+        ages, weights = ages[is_kept], weights[is_kept]
+        if self.epoch is None and ages.size * self.n_winners < self.n_components:
+            return Counter.of_batch(AgeBatch(n_rows, ages, weights, np.empty((ages.size, self.n_winners), np.uint32)))
+        table = np.zeros(self.table.shape, count_dtype(weights.sum(keepdims=True)))
+
+        def enter(block: slice, winners: Winners) -> None:
+            _kernels.count.add_counts(winners, ages[block], weights[block], table, np.zeros(STEPS, np.int64))
+
+        return Counter(type(self)(table, n_rows, clock, self.epoch, self.n_winners), enter, keep)
+
     def _positions(self, given: Any, n_rows: int, clock: int) -> Array:
         """Return the positions of rows, one for each, all before the clock."""
         positions = np.full(0, -1) if given is None else np.asarray(given)
@@ -264,36 +277,3 @@ class AgeCounts(Counts):
                 "that. Nothing was forgotten. Pass only rows that were learned."
             )
             raise NeverLearnedError(msg)
-
-
-class _AgeCounter(Counter):
-    """Counts rows at their ages; those that have faded are not even hashed."""
-
-    def __init__(self, counts: AgeCounts, ages: Codes, weights: Weights, clock: int, n_rows: int) -> None:
-        is_kept = ages >= 0
-        self.keep = None if is_kept.all() else is_kept
-        self._ages, self._weights = ages[is_kept], weights[is_kept]
-        self._n_rows, self._clock, self._counts = n_rows, clock, counts
-        self._is_few = counts.epoch is None and ages.size * counts.n_winners < counts.n_components
-        if self._is_few:
-            self._winners = np.empty((ages.size, counts.n_winners), np.uint32)
-        else:
-            self._table = np.zeros(counts.table.shape, count_dtype(weights.sum(keepdims=True)))
-            self._lock = Lock()
-
-    def add(self, block: slice, winners: Winners) -> None:
-        """Count a block, or keep it where there are few rows."""
-        if self._is_few:
-            self._winners[block] = winners
-            return
-        with self._lock:
-            _kernels.count.add_counts(
-                winners, self._ages[block], self._weights[block], self._table, np.zeros(STEPS, np.int64)
-            )
-
-    def delta(self) -> AgeCounts | AgeBatch:
-        """Return counts of these rows alone."""
-        if self._is_few:
-            return AgeBatch(self._n_rows, self._ages, self._weights, self._winners)
-        counts = self._counts
-        return type(counts)(self._table, self._n_rows, self._clock, counts.epoch, counts.n_winners)

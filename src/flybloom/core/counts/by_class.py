@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from flybloom._internal.typing import Array, Codes, CountTable, Weights, Winners
 from flybloom.core import _kernels
-from flybloom.core.counts.base import MAX_ROWS, BatchCounter, Counter, Counts
+from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
 from flybloom.core.counts.columns import (
     align_columns,
     check_table,
@@ -121,10 +119,15 @@ class ClassCounts(Counts):
             is_few = weights.size * self.n_winners < self.n_components * classes.size
         if is_few:
             winners = np.empty((codes.size, self.n_winners), np.uint32)
-            return BatchCounter(WinnerBatch(classes, class_count, codes, weights, winners))
+            return Counter.of_batch(WinnerBatch(classes, class_count, codes, weights, winners))
         table = np.zeros((self.n_components, classes.size), count_dtype(class_count))
         counts = type(self)(classes, class_count, table, self.n_winners, self.unit)
-        return _TableCounter(counts, codes, weights, np.zeros(classes.size, np.int64))
+        rows = np.zeros(classes.size, np.int64)  # of each class, which are known anyway
+
+        def enter(block: slice, winners: Winners) -> None:
+            _kernels.count.add_counts(winners, codes[block], weights[block], table, rows)
+
+        return Counter(counts, enter)
 
     def plus(self, delta: Self | WinnerBatch, *, owned: bool = False) -> Self:
         """Return the counts with those of more rows."""
@@ -270,26 +273,6 @@ class ClassCounts(Counts):
                 "Forget only rows that were learned, each with its label, once for each time it was learned."
             )
             raise NeverLearnedError(msg)
-
-
-@dataclass
-class _TableCounter(Counter):
-    """Counts many rows into counts of their own, whose table is still empty."""
-
-    counts: ClassCounts
-    codes: Codes
-    weights: Weights
-    rows: Array  # of each class, which are known anyway
-    lock: Any = field(default_factory=Lock)
-
-    def add(self, block: slice, winners: Winners) -> None:
-        """Count a block."""
-        with self.lock:  # counting is a small part of the work, so threads hardly wait, and one table is enough
-            _kernels.count.add_counts(winners, self.codes[block], self.weights[block], self.counts.table, self.rows)
-
-    def delta(self) -> ClassCounts:
-        """Return counts of these rows alone."""
-        return self.counts
 
 
 def _require_known(labels: Array, classes: Array) -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from flybloom._internal.typing import Array, Weights, Winners
 from flybloom.core import _kernels
-from flybloom.core.counts.base import MAX_ROWS, BatchCounter, Counter, Counts
+from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
 from flybloom.core.counts.target_grid import TargetGrid
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit, unit_from_facts
 from flybloom.exceptions import NeverLearnedError
@@ -144,9 +142,13 @@ class TargetSums(Counts):
             is_few = weights.size * self.n_winners < self.n_components
         if is_few:
             winners = np.empty((weights.size, self.n_winners), np.uint32)
-            return BatchCounter(TargetBatch(winners, targets * weights[:, None], totals))
+            return Counter.of_batch(TargetBatch(winners, targets * weights[:, None], totals))
         sums = type(self)(self.grid, totals, np.zeros_like(self.table), self.n_winners, self.unit)
-        return _TableCounter(sums, targets, weights)
+
+        def enter(block: slice, winners: Winners) -> None:
+            _kernels.count.add_targets(winners, targets[block] * weights[block, None], sums.table)
+
+        return Counter(sums, enter)
 
     def plus(self, delta: Self | TargetBatch, *, owned: bool = False) -> Self:
         """Return the sums with those of more rows."""
@@ -263,26 +265,6 @@ class TargetSums(Counts):
         if isinstance(delta, TargetSums):
             self.unit.require_same(delta.unit, action)
             self.grid.require_same(delta.grid, action)
-
-
-@dataclass
-class _TableCounter(Counter):
-    """Counts many rows into sums of their own, whose table is still empty."""
-
-    sums: TargetSums
-    targets: Array
-    weights: Weights
-    lock: Any = field(default_factory=Lock)
-
-    def add(self, block: slice, winners: Winners) -> None:
-        """Count a block."""
-        weighted = self.targets[block] * self.weights[block, None]
-        with self.lock:
-            _kernels.count.add_targets(winners, weighted, self.sums.table)
-
-    def delta(self) -> TargetSums:
-        """Return sums of these rows alone."""
-        return self.sums
 
 
 def _require(is_contained: object) -> None:

@@ -7,7 +7,6 @@ The pairs are a triangle of integers in one array: how often u and v won togethe
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -302,54 +301,48 @@ class _PairBatchCounter(Counter):
     """Keeps the winners of few rows, in ascending order."""
 
     def __init__(self, right: Counter, weights: Weights) -> None:
-        self._right, self._weights = right, weights
-
-    def add(self, block: slice, winners: Winners) -> None:
-        """Keep the winners of a block."""
-        self._right.add(block, winners)
+        super().__init__(right.delta(), right.add)
+        self._weights = weights
 
     def delta(self) -> PairBatch:
         """Return all of them."""
-        return PairBatch(self._right.delta(), self._weights, effective_n_jobs(self.n_jobs))
+        return PairBatch(self._delta, self._weights, effective_n_jobs(self.n_jobs))
 
 
 class _PairCounter(Counter):
     """Counts many rows into a triangle of its own, as many at a time as are best."""
 
     def __init__(self, kind: type[PairCounts], right: Counter, weights: Weights) -> None:
-        self._right, self._weights, self._n_filled = right, weights, 0
         counted = right.delta()  # still of no rows
         m, rho = counted.n_components, counted.n_winners
-        self._counts = kind(counted, _triangle(m, count_dtype(weights.sum(keepdims=True))))
+        super().__init__(kind(counted, _triangle(m, count_dtype(weights.sum(keepdims=True)))), self._fill)
+        self._right, self._weights, self._n_filled = right, weights, 0
         n = _kernels.pairs.rows_per_block(m, rho)
         self._winners, self._filled_weights = np.empty((n, rho), np.uint32), np.empty(n, np.int64)
-        self._lock = Lock()
-
-    def add(self, block: slice, winners: Winners) -> None:
-        """Take a block, and count when there are enough; which blocks come together does not matter."""
-        self._right.add(block, winners)
-        weights = self._weights[block]
-        with self._lock:
-            done = 0
-            while done < len(winners):
-                n = min(len(self._winners) - self._n_filled, len(winners) - done)
-                into = slice(self._n_filled, self._n_filled + n)
-                self._winners[into], self._filled_weights[into] = winners[done : done + n], weights[done : done + n]
-                self._n_filled, done = self._n_filled + n, done + n
-                if self._n_filled == len(self._winners):
-                    self._count()
 
     def delta(self) -> PairCounts:
         """Return counts of these rows alone."""
         self._count()
-        return self._counts
+        return self._delta  # type: ignore[no-any-return]
+
+    def _fill(self, block: slice, winners: Winners) -> None:
+        """Take a block, and count when there are enough; which blocks come together does not matter."""
+        self._right.add(block, winners)
+        weights, done = self._weights[block], 0
+        while done < len(winners):
+            n = min(len(self._winners) - self._n_filled, len(winners) - done)
+            into = slice(self._n_filled, self._n_filled + n)
+            self._winners[into], self._filled_weights[into] = winners[done : done + n], weights[done : done + n]
+            self._n_filled, done = self._n_filled + n, done + n
+            if self._n_filled == len(self._winners):
+                self._count()
 
     def _count(self) -> None:
         """Count the pairs that are waiting, on all threads."""
         n_threads, waiting = effective_n_jobs(self.n_jobs), slice(0, self._n_filled)
         with threads(n_threads) as run:
             _kernels.pairs.add_block(
-                self._winners[waiting], self._filled_weights[waiting], self._counts.triangle, n_threads, run
+                self._winners[waiting], self._filled_weights[waiting], self._delta.triangle, n_threads, run
             )
         self._n_filled = 0
 
