@@ -80,13 +80,9 @@ def _certified(model: Any, rows: Any, learned: Model, norm: str, ask: Any) -> Ar
     bounds = SumBounds(hasher, norm)
     frozen = model._frozen_readout(learned)  # noqa: SLF001
     read_out = frozen.read_out(hasher.projection.seed)
-    codes = np.empty(rows.shape[0], np.int64)
     has_gaps = np.zeros(rows.shape[0], bool) if hasher.encoder.step(Fill) is None else np.isnan(rows).any(axis=1)
-
-    def decide(block: slice, winners: Any) -> None:
-        codes[block] = read_out.labels(winners)
-
-    hasher.for_each_block(rows, decide, model.n_jobs)
+    codes = np.empty(rows.shape[0], np.int64)
+    hasher.read(rows, codes, lambda _, winners: read_out.labels(winners), model.n_jobs)
 
     def proof(places: Array, radius: Array) -> Array:
         result = np.zeros(places.size, bool)

@@ -11,7 +11,7 @@ import numpy as np
 from flybloom._internal.callers import user_level
 from flybloom._internal.deprecated import ATTRIBUTE, Renamed
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Features, Novelty, Size, WantedUnit, Winners
+from flybloom._internal.typing import Array, Features, Novelty, Size, WantedUnit
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import known_codes
@@ -19,7 +19,6 @@ from flybloom.core.encoding.choice import MAX_WEIGHED
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.sizes import AUTO_COMPONENTS, BayesSizes, Sizes
 from flybloom.core.model import Model
-from flybloom.core.readout import explanation
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.complement_bayes import Bayes, left_out_scores, temperature_unit
 from flybloom.core.readout.filters import AUTO, BAYES, FILTER, Filters, decay_of, fullness
@@ -307,11 +306,7 @@ class FlyBloomClassifier(Releasing, FilterScores, CountingClassifier[ClassCounts
             codes = known_codes(check_labels(y, rows.shape[0]), counts.classes)
             result = np.empty((rows.shape[0], counts.classes.size))
             scorer = LeaveOneOut(counts, self.decay, self.class_weight, result.shape[0] * counts.n_winners)
-
-            def score(block: slice, winners: Winners) -> None:
-                result[block] = scorer.novelty(winners, codes[block])
-
-            hasher.for_each_block(rows, score, self.n_jobs)
+            hasher.read(rows, result, lambda block, winners: scorer.novelty(winners, codes[block]), self.n_jobs)
         return result
 
     def leave_one_out_decision(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:
@@ -387,11 +382,6 @@ class FlyBloomClassifier(Releasing, FilterScores, CountingClassifier[ClassCounts
         _check_choice("kind", kind, SCORES)
         with self._scoring(X) as (rows, learned):
             hasher, counts = learned.hasher, cast("ClassCounts", learned.counts)
-            connections, signs = hasher.projection.connections()
-            result = np.empty((rows.shape[0], hasher.encoder.n_features))
-            wanted = None if labels is None else np.broadcast_to(np.asarray(labels), rows.shape[0])
-            given = None if wanted is None else known_codes(wanted, counts.classes)
-            read_out = self._reading(rows if given is None else rows[:0], learned).read_out
             is_score = kind == "score"
             if is_score and resolved_readout(self.readout, self.encoding, hasher.encoder) == FILTER:
                 msg = (
@@ -402,15 +392,7 @@ class FlyBloomClassifier(Releasing, FilterScores, CountingClassifier[ClassCounts
             weights = self._filters(counts).familiarity() if frozen is None else frozen.weights * frozen.unit
             weights = 1.0 - weights if kind == "novelty" else weights
             weights = weights if is_score else weights / counts.n_winners  # a mean over winners
-
-            def divide(block: slice, winners: Winners) -> None:
-                codes = read_out.labels(winners) if given is None else given[block]
-                encoded = hasher.encoder.encode_dense(rows[block])
-                shares = explanation.feature_shares(encoded, winners, codes, connections, signs, weights)
-                result[block] = hasher.encoder.traced_back(shares)
-
-            hasher.for_each_block(rows, divide, self.n_jobs)
-        return result
+            return self._reading(rows, learned).shares(labels, weights, self.n_jobs)
 
     def calibrate(self, X: Any, y: Any) -> Self:
         """Set the temperature of `predict_proba` from rows that were not learned: that of least log-loss.

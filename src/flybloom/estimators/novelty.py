@@ -29,7 +29,7 @@ from flybloom.core.sketch import Sketch
 from flybloom.estimators.base import HASH_PARAMETERS, OLD_PARAMETERS, missing_attribute
 from flybloom.estimators.counting import GIVEN, CountingEstimator, kept_value
 from flybloom.estimators.frozen import FrozenNovelty
-from flybloom.estimators.scores import NoveltyReading, NoveltyScores, read_winners
+from flybloom.estimators.scores import NoveltyReading, NoveltyScores
 
 USUAL_OFFSET = -0.5  # where there are no rows to set it by
 AUTO, LEVERAGE, FILTER = "auto", "leverage", "filter"
@@ -387,8 +387,9 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         counts: Any = learned.counts
         reader = self._reader(counts)
         ages = counts.ages(positions, counts.clock) if isinstance(counts, AgeCounts) else positions
-        return read_winners(
-            learned.hasher, rows, self.n_jobs, lambda winners, block: reader.of_learned(winners, ages[block])
+        novelty = np.empty(rows.shape[0])
+        return learned.hasher.read(
+            rows, novelty, lambda block, winners: reader.of_learned(winners, ages[block]), self.n_jobs
         )
 
     def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:

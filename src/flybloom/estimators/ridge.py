@@ -9,12 +9,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Features, Size, WantedUnit, Winners
+from flybloom._internal.typing import Array, Features, Size, WantedUnit
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import codes_of, known_codes
 from flybloom.core.counts.pairs import PairsByClass
 from flybloom.core.model import Model
-from flybloom.core.readout import explanation
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.left_out import LeftOut
 from flybloom.core.readout.linear import FrozenReadout
@@ -327,23 +326,8 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
             Rows add up to the score for the class minus its intercept, up to rounding.
         """
         with self._scoring(X) as (rows, learned):
-            counts: Any = learned.counts
-            hasher = learned.hasher
-            connections, signs = hasher.projection.connections()
-            result = np.empty((rows.shape[0], hasher.encoder.n_features))
-            ridge = self._solution(counts)
-            read_out = ridge.read_out(self._shift(learned), hasher.projection.seed)
-            wanted = None if labels is None else np.broadcast_to(np.asarray(labels), rows.shape[0])
-            given = None if wanted is None else known_codes(wanted, counts.classes)
-
-            def divide(block: slice, winners: Winners) -> None:
-                codes = read_out.labels(winners) if given is None else given[block]
-                encoded = hasher.encoder.encode_dense(rows[block])
-                shares = explanation.feature_shares(encoded, winners, codes, connections, signs, ridge.weights)
-                result[block] = hasher.encoder.traced_back(shares * ridge.unit)
-
-            hasher.for_each_block(rows, divide, self.n_jobs)
-        return result
+            ridge = self._solution(learned.counts)
+            return self._reading(rows, learned).shares(labels, ridge.weights * ridge.unit, self.n_jobs)
 
     def freeze(self) -> FrozenClassifier:
         """Return a small classifier with the same predictions that cannot learn; `class_weight` is then fixed.

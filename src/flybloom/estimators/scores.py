@@ -12,7 +12,9 @@ from sklearn.base import OutlierMixin
 
 from flybloom._internal.deprecated import Renamed
 from flybloom._internal.typing import Array, Features, Novelty, Winners
+from flybloom.core.counts.columns import known_codes
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.readout import explanation
 from flybloom.core.readout.linear import LinearReadout
 
 
@@ -29,11 +31,7 @@ class Reading(NamedTuple):
     def scores(self, n_jobs: int | None) -> Array:
         """Return the score of each row for each class."""
         result = np.empty((self.rows.shape[0], self.classes.size))
-
-        def score(block: slice, winners: Winners) -> None:
-            self.read_out.scores(winners, result[block])
-
-        self.hasher.for_each_block(self.rows, score, n_jobs)
+        self.hasher.read(self.rows, result, lambda _, winners: self.read_out.scores(winners), n_jobs)
         if self.divisor > 1:
             result /= self.divisor
         return result
@@ -41,12 +39,27 @@ class Reading(NamedTuple):
     def labels(self, n_jobs: int | None) -> Array:
         """Return the class with the largest score."""
         codes = np.empty(self.rows.shape[0], np.int64)
-
-        def decide(block: slice, winners: Winners) -> None:
-            codes[block] = self.read_out.labels(winners)
-
-        self.hasher.for_each_block(self.rows, decide, n_jobs)
+        self.hasher.read(self.rows, codes, lambda _, winners: self.read_out.labels(winners), n_jobs)
         return np.asarray(self.classes[codes])
+
+    def shares(self, labels: Any, weights: Array, n_jobs: int | None) -> Array:
+        """Return the share of each feature in the sum of the weights of each row's winners for a class.
+
+        The class is that of `labels`, one for each row or one for all; None for the predicted class.
+        """
+        connections, signs = self.hasher.projection.connections()
+        wanted = None if labels is None else np.broadcast_to(np.asarray(labels), self.rows.shape[0])
+        given = None if wanted is None else known_codes(wanted, self.classes)
+
+        def divide(block: slice, winners: Winners) -> Array:
+            codes = self.read_out.labels(winners) if given is None else given[block]
+            encoded = self.hasher.encoder.encode_dense(self.rows[block])
+            shares = explanation.feature_shares(encoded, winners, codes, connections, signs, weights)
+            return self.hasher.encoder.traced_back(shares)
+
+        return self.hasher.read(
+            self.rows, np.empty((self.rows.shape[0], self.hasher.encoder.n_features)), divide, n_jobs
+        )
 
 
 class LinearScores:
@@ -162,7 +175,8 @@ class NoveltyReading(NamedTuple):
 
     def novelty(self, n_jobs: int | None) -> Array:
         """Return the novelty of each row."""
-        return read_winners(self.hasher, self.rows, n_jobs, lambda winners, _: self.read(winners))
+        novelty = np.empty(self.rows.shape[0])
+        return self.hasher.read(self.rows, novelty, lambda _, winners: self.read(winners), n_jobs)
 
 
 class NoveltyScores(OutlierMixin):  # type: ignore[misc]
@@ -235,14 +249,3 @@ class NoveltyScores(OutlierMixin):  # type: ignore[misc]
             -1 for outliers, 1 for the others.
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
-
-
-def read_winners(hasher: Hasher, rows: Features, n_jobs: int | None, read: Callable[[Winners, slice], Array]) -> Array:
-    """Return what is read from the winners of each block."""
-    result = np.empty(rows.shape[0])
-
-    def score(block: slice, winners: Winners) -> None:
-        result[block] = read(winners, block)
-
-    hasher.for_each_block(rows, score, n_jobs)
-    return result

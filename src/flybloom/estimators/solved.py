@@ -251,12 +251,7 @@ class OutputsEstimator(MultiOutputMixin, SolvedEstimator):  # type: ignore[misc]
 def output_scores(rows: Features, hasher: Hasher, read_out: LinearReadout, n_jobs: int | None) -> Array:
     """Return the score of each row for each column of the weights."""
     scores = np.empty((rows.shape[0], read_out.intercept.size))
-
-    def score(block: slice, winners: Winners) -> None:
-        read_out.scores(winners, scores[block])
-
-    hasher.for_each_block(rows, score, n_jobs)
-    return scores
+    return hasher.read(rows, scores, lambda _, winners: read_out.scores(winners), n_jobs)
 
 
 def targets_of(rows: Features, hasher: Hasher, grid: Any, scores: Array) -> Array:

@@ -70,15 +70,20 @@ class Hasher:
 
         for_each_block(work, X.shape[0], X.shape[1], n_jobs)
 
+    def read(
+        self, X: Features, out: Array, read: Callable[[slice, Winners], Array], n_jobs: int | None = None
+    ) -> Array:
+        """Fill an array with what is read from the winners of each block of rows, and return it."""
+
+        def write(block: slice, winners: Winners) -> None:
+            out[block] = read(block, winners)
+
+        self.for_each_block(X, write, n_jobs)
+        return out
+
     def winners(self, X: Features, n_jobs: int | None = None) -> Winners:
         """Return the winners of all rows, in ascending order."""
-        winners: Winners = np.empty((X.shape[0], self.n_winners), np.uint32)
-
-        def keep(block: slice, some: Winners) -> None:
-            winners[block] = some
-
-        self.for_each_block(X, keep, n_jobs)
-        return winners
+        return self.read(X, np.empty((X.shape[0], self.n_winners), np.uint32), lambda _, winners: winners, n_jobs)
 
     def ranked_winners(self, X: Features, n_jobs: int | None = None) -> Winners:
         """Return the winners of all rows by descending sum."""
