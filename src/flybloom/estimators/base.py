@@ -9,7 +9,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from flybloom._internal.deprecated import OldNames, Taken
@@ -318,7 +318,3 @@ class FixedEstimator(FlyEstimator):
         hasher = self._require_hasher()
         self._check_parameters()
         yield check_rows(X, type(self).__name__, hasher.encoder), None
-
-
-class FixedClassifier(ClassifierMixin, FixedEstimator):  # type: ignore[misc]
-    """A classifier that only predicts."""

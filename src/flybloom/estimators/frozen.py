@@ -7,20 +7,65 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
 
 from flybloom._internal.typing import Array, Features
-from flybloom._internal.validation import check_rows
 from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout.linear import FrozenOutputs, FrozenReadout
 from flybloom.core.readout.novelty_forms import NoveltyReadout
-from flybloom.estimators.base import HASH_PARAMETERS, FixedClassifier, FixedEstimator
+from flybloom.estimators.base import HASH_PARAMETERS, FixedEstimator, read_only
 from flybloom.estimators.scores import LinearScores, NoveltyReading, NoveltyScores, Reading
 from flybloom.estimators.solved import as_given, output_scores, targets_of
 
 
-class FrozenClassifier(LinearScores, FixedClassifier):
+class FrozenEstimator(FixedEstimator):
+    """What `freeze` returns: a hasher and a frozen read-out."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"n_jobs": HASH_PARAMETERS["n_jobs"]}
+    _readout_type: ClassVar[Any]  # what files hold beside the hasher
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_jobs = n_jobs
+
+    def with_readout(self, hasher: Hasher, frozen: Any) -> Self:
+        """Set hasher and weights, and return the estimator.
+
+        Parameters
+        ----------
+        hasher : Hasher
+            The hasher.
+        frozen : FrozenReadout, FrozenOutputs or NoveltyReadout
+            The weights of the components, and all else that predictions follow from.
+
+        Returns
+        -------
+        estimator
+            The estimator itself.
+        """
+        self._fitted_hasher, self._frozen = hasher, frozen
+        self._read_out = frozen.read_out(hasher.projection.seed)
+        return self
+
+    @property
+    def frozen_readout(self) -> Any:
+        """The weights of the components, and all else that predictions follow from."""
+        self._require_hasher()
+        return self._frozen
+
+    def _to_parts(self) -> Parts:
+        """Return the state that files store."""
+        return Parts(self._require_hasher(), *self._frozen.to_parts())
+
+    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
+        """Restore the state from a file, and return the estimator; ValueError if it is invalid."""
+        if hasher is None:
+            msg = "it does not say how it hashes"
+            raise ValueError(msg)
+        return self.with_readout(hasher, self._readout_type.from_parts(hasher.n_components, facts, arrays))
+
+
+class FrozenClassifier(LinearScores, ClassifierMixin, FrozenEstimator):  # type: ignore[misc]
     """Classifier returned by `freeze`: the same predictions from weights alone.
 
     It has no counts, so it cannot learn, merge or forget. Use it for deployment.
@@ -69,36 +114,19 @@ class FrozenClassifier(LinearScores, FixedClassifier):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"n_jobs": HASH_PARAMETERS["n_jobs"]}
-
-    def __init__(self, n_jobs: int | None = None) -> None:
-        self.n_jobs = n_jobs
-
-    def with_readout(self, hasher: Hasher, frozen: FrozenReadout) -> Self:
-        """Set hasher and weights, and return the classifier.
-
-        Parameters
-        ----------
-        hasher : Hasher
-            The hasher.
-        frozen : FrozenReadout
-            The labels, the weights of the components, the intercepts, and the temperature.
-
-        Returns
-        -------
-        FrozenClassifier
-            The classifier itself.
-        """
-        self._fitted_hasher, self._frozen = hasher, frozen
-        self._read_out = frozen.read_out(hasher.projection.seed)
-        self.classes_, self.temperature_ = frozen.classes, frozen.temperature
-        return self
+    _readout_type = FrozenReadout
 
     @property
-    def frozen_readout(self) -> FrozenReadout:
-        """The labels, weights, intercepts and temperature."""
-        self._require_hasher()
-        return self._frozen
+    def classes_(self) -> Array:
+        """The labels, sorted."""
+        self._of_hasher("classes_")
+        return read_only(self._frozen.classes)
+
+    @property
+    def temperature_(self) -> float:
+        """Temperature of the softmax in `predict_proba`."""
+        self._of_hasher("temperature_")
+        return float(self._frozen.temperature)
 
     @property
     def coef_(self) -> Array:
@@ -111,25 +139,13 @@ class FrozenClassifier(LinearScores, FixedClassifier):
         """Intercept of each class."""
         return self.frozen_readout.intercept * self.frozen_readout.unit
 
-    def _to_parts(self) -> Parts:
-        """Return the state that files store."""
-        hasher = self._require_hasher()
-        return Parts(hasher, *self._frozen.to_parts())
-
-    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
-        """Restore the state from a file, and return the classifier; ValueError if it is invalid."""
-        if hasher is None:
-            msg = "it does not say how it hashes"
-            raise ValueError(msg)
-        return self.with_readout(hasher, FrozenReadout.from_parts(hasher.n_components, facts, arrays))
-
     def _reading(self, rows: Features, learned: Any = None, *, by_filters: bool = False) -> Reading:  # noqa: ARG002
         """Return the read-out for validated rows."""
         frozen, hasher = self._frozen, self._require_hasher()
         return Reading(rows, hasher, self.classes_, self._read_out, lambda: self.temperature_, frozen.divisor)
 
 
-class FrozenNovelty(NoveltyScores, FixedEstimator):
+class FrozenNovelty(NoveltyScores, FrozenEstimator):
     """What `freeze` of a detector returns: the same scores and labels, from the weights alone.
 
     It has no counts, so it cannot learn, merge or forget. Use it for deployment.
@@ -168,55 +184,22 @@ class FrozenNovelty(NoveltyScores, FixedEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"n_jobs": HASH_PARAMETERS["n_jobs"]}
-
-    def __init__(self, n_jobs: int | None = None) -> None:
-        self.n_jobs = n_jobs
-
-    def with_readout(self, hasher: Hasher, frozen: NoveltyReadout) -> Self:
-        """Score with these, and return the detector itself.
-
-        Parameters
-        ----------
-        hasher : Hasher
-            The hasher.
-        frozen : NoveltyReadout
-            The weights, and the threshold.
-
-        Returns
-        -------
-        FrozenNovelty
-            The detector itself.
-        """
-        self._fitted_hasher, self._frozen, self.offset_ = hasher, frozen, frozen.offset
-        return self
+    _readout_type = NoveltyReadout
 
     @property
-    def frozen_readout(self) -> NoveltyReadout:
-        """The weights, and the threshold."""
-        self._require_hasher()
-        return self._frozen
-
-    def _to_parts(self) -> Parts:
-        """Return the state that files store."""
-        return Parts(self._require_hasher(), *self._frozen.to_parts())
-
-    def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Any]) -> Self:
-        """Restore the state from a file, and return the detector; ValueError if it is invalid."""
-        if hasher is None:
-            msg = "it does not say how it hashes"
-            raise ValueError(msg)
-        return self.with_readout(hasher, NoveltyReadout.from_parts(hasher.n_components, facts, arrays))
+    def offset_(self) -> float:
+        """Threshold on `score_samples`; outliers score less."""
+        self._of_hasher("offset_")
+        return float(self._frozen.offset)
 
     @contextmanager
     def _reading_novelty(self, X: Any) -> Iterator[NoveltyReading]:
         """Yield validated rows with the current novelty read-out."""
-        hasher = self._require_hasher()
-        rows = check_rows(X, type(self).__name__, hasher.encoder)
-        yield NoveltyReading(rows, hasher, self._frozen.form.novelty, lambda: self.offset_)
+        with self._scoring(X) as (rows, _):
+            yield NoveltyReading(rows, self._require_hasher(), self._read_out.novelty, lambda: self.offset_)
 
 
-class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type: ignore[misc]
+class FrozenRegressor(MultiOutputMixin, RegressorMixin, FrozenEstimator):  # type: ignore[misc]
     """Regressor returned by `freeze`: the same predictions from weights alone.
 
     It has no counts, so it cannot learn, merge or forget. Use it for deployment.
@@ -252,10 +235,7 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"n_jobs": HASH_PARAMETERS["n_jobs"]}
-
-    def __init__(self, n_jobs: int | None = None) -> None:
-        self.n_jobs = n_jobs
+    _readout_type = FrozenOutputs
 
     def predict(self, X: Any) -> Array:
         """Predict the targets of rows.
@@ -275,44 +255,13 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FixedEstimator):  # type
             scores = output_scores(rows, hasher, self._read_out, self.n_jobs)
             return as_given(targets_of(rows, hasher, frozen.grid, scores))
 
-    def with_readout(self, hasher: Hasher, frozen: FrozenOutputs) -> Self:
-        """Set hasher and weights, and return the regressor.
-
-        Parameters
-        ----------
-        hasher : Hasher
-            The hasher.
-        frozen : FrozenOutputs
-            The weights of the components, the intercepts, and the transformation of scores.
-
-        Returns
-        -------
-        FrozenRegressor
-            The regressor itself.
-        """
-        self._fitted_hasher, self._frozen = hasher, frozen
-        self._read_out = frozen.read_out(hasher.projection.seed)
-        return self
-
-    @property
-    def frozen_readout(self) -> FrozenOutputs:
-        """The weights, intercepts, and the transformation of scores."""
-        self._require_hasher()
-        return self._frozen
-
-    def _to_parts(self) -> Parts:
-        """Return the state that files store."""
-        return Parts(self._require_hasher(), *self._frozen.to_parts())
-
     def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
         """Restore the state from a file, and return the regressor; ValueError if it is invalid."""
-        if hasher is None:
-            msg = "it does not say how it hashes"
-            raise ValueError(msg)
-        frozen = FrozenOutputs.from_parts(hasher.n_components, facts, arrays)
+        super()._from_parts(hasher, facts, arrays)
+        encoder, frozen = self._require_hasher().encoder, self._frozen
         if frozen.grid.trend is not None:
-            n_columns = hasher.encoder.columns_apart(np.zeros((1, hasher.encoder.n_features))).shape[1]
+            n_columns = encoder.columns_apart(np.zeros((1, encoder.n_features))).shape[1]
             if len(frozen.grid.trend.knots) != n_columns:
                 msg = "the trend of its targets is not of the columns of its encoding"
                 raise ValueError(msg)
-        return self.with_readout(hasher, frozen)
+        return self

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import ClassifierMixin
 
 from flybloom._internal.deprecated import Renamed
 from flybloom._internal.sklearn_compat import Interval, StrOptions
@@ -24,7 +25,7 @@ from flybloom.core.model import Model
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights
 from flybloom.core.readout.filters import Filters
 from flybloom.estimators.access import reading_learned
-from flybloom.estimators.base import HASH_PARAMETERS, FixedClassifier, FlyEstimator, read_only
+from flybloom.estimators.base import HASH_PARAMETERS, FixedEstimator, FlyEstimator, read_only
 from flybloom.estimators.scores import FilterScores, Reading
 from flybloom.exceptions import PrivacyError
 from flybloom.privacy.budget import NO_RELEASE, Ledger, Spent
@@ -36,7 +37,7 @@ FITTED_TO_DATA = ("classes", "encoding")
 KEPT = "released"
 
 
-class ReleasedClassifier(FilterScores, FixedClassifier):
+class ReleasedClassifier(FilterScores, ClassifierMixin, FixedEstimator):  # type: ignore[misc]
     """Differentially private classifier returned by `FlyBloomClassifier.release`.
 
     Its counts are noisy, so everything computed from it is private as well. It cannot learn or forget. Releases of

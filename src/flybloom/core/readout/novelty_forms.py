@@ -94,6 +94,10 @@ class NoveltyReadout(NamedTuple):
     form: NoveltyForm
     offset: float  # threshold on minus the novelty
 
+    def read_out(self, seed: int) -> NoveltyForm:  # noqa: ARG002 - nothing ties
+        """Return what makes novelty of winners."""
+        return self.form
+
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return facts for JSON, and arrays."""
         facts, arrays = self.form.to_parts()
