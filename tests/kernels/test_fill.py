@@ -27,9 +27,9 @@ def test_fill_missing(seed, n_normals, d):
     """Whatever is missing."""
     given_ = normals(np.random.default_rng(seed), n_normals, d)
     found = []
-    for home in (_kernels, _plain):
+    for home in (_kernels.fill, _plain):
         out = np.empty_like(given_[0])
-        home.fill.fill_missing(*given_, out)
+        home.fill_missing(*given_, out)
         found.append(out)
     assert_array_equal(found[0].view(np.int32), found[1].view(np.int32))
     assert np.isfinite(found[0]).all()
@@ -41,9 +41,9 @@ def test_rows_are_filled_in_parts(monkeypatch):
     """Matrices of few rows at a time, of any number, give the same."""
     given_ = normals(np.random.default_rng(0), 2, 5)
     whole, parts = np.empty_like(given_[0]), np.empty_like(given_[0])
-    _plain.fill.fill_missing(*given_, whole)
-    monkeypatch.setattr(_plain.fill, "VALUES_AT_ONCE", 60)
-    _plain.fill.fill_missing(*given_, parts)
+    _plain.fill_missing(*given_, whole)
+    monkeypatch.setattr(_plain, "VALUES_AT_ONCE", 60)
+    _plain.fill_missing(*given_, parts)
     assert_array_equal(parts, whole)
 
 

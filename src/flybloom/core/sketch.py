@@ -17,7 +17,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Features, Weights, issparse
 from flybloom.core._kernels._choice import loops
-from flybloom.core._kernels._plain.content_hash import mixed_values
+from flybloom.core._kernels._plain import mixed_values
 from flybloom.core.counts.columns import codes_of, unite
 from flybloom.exceptions import NeverLearnedError
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from flybloom.core._kernels._plain.fill import LARGEST, LEAST_PIVOT
+from flybloom.core._kernels._plain import LARGEST, LEAST_PIVOT
 from flybloom.core.encoding import rotation
 from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.columns import BiasColumns, Select
@@ -175,7 +175,7 @@ def _bias_columns(graph: Graph, step: BiasColumns, rows: Rows) -> Rows:
 
 
 def _filled(graph: Graph, step: Fill, values: Value, missing: Value) -> Value:
-    """Return imputed rows as float32; see `_kernels/_plain/fill.py`.
+    """Return imputed rows as float32; see `_kernels/_plain.py`.
 
     A runtime may sum in another order and has its own logarithms and exponentials, so values may differ in the last bit
     of a float64 before they are rounded to float32.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from flybloom._internal.typing import Array
-from flybloom.core._kernels._plain.score import MIX_0, MIX_1, STEP
+from flybloom.core._kernels._plain import MIX_0, MIX_1, STEP
 from flybloom.core.counts.trend import COLUMN_STEPS, MAX_COLUMN, VALUE_STEPS
 from flybloom.core.readout.linear import FrozenOutputs, FrozenReadout
 from flybloom.core.readout.novelty_forms import FilterForm, NoveltyReadout

@@ -71,5 +71,5 @@ def _is_at_hand(file: str) -> bool:
 
 
 def loops(file: str, n_values: int) -> Any:
-    """Return the file of loops that is to handle so many values: the kernels, or their twins of the same names."""
-    return getattr(_plain if stays_plain(file, n_values) else _kernels, file)
+    """Return what is to handle so many values: a file of kernels, or their twins of the same names."""
+    return _plain if stays_plain(file, n_values) else getattr(_kernels, file)

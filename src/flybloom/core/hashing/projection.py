@@ -195,7 +195,7 @@ class Projection:
             or self.n_connections >= MOST_CONNECTIONS
         ):
             wide = rows if is_float else rows.astype(np.int64)
-            _plain.winners.plain_winners(wide, self.packed_connections, m, self.signed, out)
+            _plain.plain_winners(wide, self.packed_connections, m, self.signed, out)
             return
         is_rough = is_float and self.has_signs
         if rows.dtype != np.int64 and (
