@@ -609,19 +609,8 @@ def forgotten_by(model: CountingEstimator) -> Forgotten:
         return Forgotten(learned, is_known=isinstance(model.encoding, Encoder))
 
 
-class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]):  # type: ignore[misc]
-    """Classifier whose learned state is integer counts of winners for each class.
-
-    A subclass names its `_counts_type` and adds `predict` and its scores.
-    """
-
-    _old_attributes: ClassVar[Renamed] = {
-        "certify": ("flybloom.audit.certify(model, X)", certify),
-        "certified_radius": ("flybloom.audit.certify(model, X)", certify),
-        "class_similarity": ("flybloom.report.class_similarity(model)", class_similarity),
-        "forget_with_receipt": ("flybloom.core.files.receipt.forget_with_receipt(model, X, y)", forget_with_receipt),
-    }
-    class_weight: ClassWeight
+class LabelledEstimator(CountingEstimator):
+    """Estimator that learns rows with labels or targets."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit from scratch.
@@ -630,40 +619,17 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
-        y : array-like of shape (n_samples,)
-            Their labels, of at least two classes.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Their labels, of at least two classes, or targets.
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight 3 counts as three copies, rows of weight 0 are ignored. For fractions, see `weight_unit`.
 
         Returns
         -------
         estimator
-            The fitted classifier itself.
+            The fitted estimator itself.
         """
         self._learn_rows(X, y, sample_weight, anew=True)
-        return self
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Update the model with a block of rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows. Sizes and encoding follow from all rows so far, up to 8192 distinct ones; then they are fixed.
-        y : array-like of shape (n_samples,)
-            Their labels. New ones may appear in any block.
-        classes : array-like of shape (n_classes,), default=None
-            Labels to expect, including some without rows; optional.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 3 counts as three copies, rows of weight 0 are ignored. For fractions, see `weight_unit`.
-
-        Returns
-        -------
-        estimator
-            The classifier itself.
-        """
-        announced = None if classes is None else check_labels(classes)
-        self._learn_rows(X, y, sample_weight, known={"announced": announced})
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
@@ -677,8 +643,8 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows that were learned before.
-        y : array-like of shape (n_samples,)
-            The labels with which they were learned.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The labels or targets with which they were learned.
         sample_weight : array-like of shape (n_samples,), default=None
             The weights with which they were learned.
 
@@ -713,6 +679,49 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         return self._forget(X, y, sample_weight)
 
     @property
+    def weight_unit_(self) -> float:
+        """The weight that counts as one row."""
+        return float(self._handed_out("weight_unit_").unit.weight)
+
+
+class CountingClassifier(ClassifierMixin, LabelledEstimator, Generic[Counted]):  # type: ignore[misc]
+    """Classifier whose learned state is integer counts of winners for each class.
+
+    A subclass names its `_counts_type` and adds `predict` and its scores.
+    """
+
+    _old_attributes: ClassVar[Renamed] = {
+        "certify": ("flybloom.audit.certify(model, X)", certify),
+        "certified_radius": ("flybloom.audit.certify(model, X)", certify),
+        "class_similarity": ("flybloom.report.class_similarity(model)", class_similarity),
+        "forget_with_receipt": ("flybloom.core.files.receipt.forget_with_receipt(model, X, y)", forget_with_receipt),
+    }
+    class_weight: ClassWeight
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Update the model with a block of rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows. Sizes and encoding follow from all rows so far, up to 8192 distinct ones; then they are fixed.
+        y : array-like of shape (n_samples,)
+            Their labels. New ones may appear in any block.
+        classes : array-like of shape (n_classes,), default=None
+            Labels to expect, including some without rows; optional.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 3 counts as three copies, rows of weight 0 are ignored. For fractions, see `weight_unit`.
+
+        Returns
+        -------
+        estimator
+            The classifier itself.
+        """
+        announced = None if classes is None else check_labels(classes)
+        self._learn_rows(X, y, sample_weight, known={"announced": announced})
+        return self
+
+    @property
     def classes_(self) -> Array:
         """The labels, sorted."""
         return read_only(self._handed_out("classes_").classes)
@@ -722,11 +731,6 @@ class CountingClassifier(ClassifierMixin, CountingEstimator, Generic[Counted]): 
         """Number of rows learned of each class, weights included; floats with fractional weights."""
         counts = self._handed_out("class_count_")
         return read_only(counts.unit.rows(counts.class_count))
-
-    @property
-    def weight_unit_(self) -> float:
-        """The weight that counts as one row."""
-        return float(self._handed_out("weight_unit_").unit.weight)
 
     @property
     def counts_per_row_(self) -> int:

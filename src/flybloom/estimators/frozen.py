@@ -137,7 +137,7 @@ class FrozenClassifier(LinearScores, ClassifierMixin, FrozenEstimator):  # type:
     @property
     def intercept_(self) -> Array:
         """Intercept of each class."""
-        return self.frozen_readout.intercept * self.frozen_readout.unit
+        return np.asarray(self.frozen_readout.intercept * self.frozen_readout.unit)
 
     def _reading(self, rows: Features, learned: Any = None, *, by_filters: bool = False) -> Reading:  # noqa: ARG002
         """Return the read-out for validated rows."""

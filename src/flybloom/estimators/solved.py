@@ -14,7 +14,6 @@ from threadpoolctl import threadpool_limits
 
 from flybloom._internal.deprecated import Renamed
 from flybloom._internal.typing import Array, Features, Winners
-from flybloom.core.algebra import Forgotten
 from flybloom.core.counts.pairs import n_bytes_of
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import PairSizes
@@ -23,7 +22,7 @@ from flybloom.core.readout.left_out import LeftOut
 from flybloom.core.readout.linear import FrozenOutputs, LinearReadout
 from flybloom.core.readout.ridge import Ridge, solve
 from flybloom.estimators.base import read_only
-from flybloom.estimators.counting import CountingEstimator
+from flybloom.estimators.counting import CountingEstimator, LabelledEstimator
 
 
 class LearnedRows(NamedTuple):
@@ -163,28 +162,8 @@ def _alpha_blamed(alpha: float | str) -> Iterator[None]:
         raise ValueError(msg) from error
 
 
-class OutputsEstimator(MultiOutputMixin, SolvedEstimator):  # type: ignore[misc]
+class OutputsEstimator(MultiOutputMixin, SolvedEstimator, LabelledEstimator):  # type: ignore[misc]
     """Estimator of one or more outputs from pair counts and sums of targets."""
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit from scratch.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Their targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 3 counts as three copies. For fractions, see `weight_unit`.
-
-        Returns
-        -------
-        estimator
-            The fitted estimator itself.
-        """
-        self._learn_rows(X, y, sample_weight, anew=True)
-        return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Update the model with a block of rows.
@@ -206,41 +185,11 @@ class OutputsEstimator(MultiOutputMixin, SolvedEstimator):  # type: ignore[misc]
         self._learn_rows(X, y, sample_weight)
         return self
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Forgotten:
-        """Remove rows: afterwards the counts equal, bit for bit, those of a model that never learned them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows that were learned before.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            The targets with which they were learned.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights with which they were learned.
-
-        Returns
-        -------
-        Forgotten
-            Its ``extent`` is "complete" if nothing remains of the rows, or "counts only" if the encoding in use differs
-            from that of the remaining rows; ``steps`` lists the differences.
-
-        Raises
-        ------
-        NeverLearnedError
-            If the rows cannot all have been learned. The model is then unchanged.
-        """
-        return self._forget(X, y, sample_weight)
-
     @property
     def n_rows_(self) -> Any:
         """Number of rows learned, weights included."""
         counts = self._handed_out("n_rows_")
         return counts.unit.rows(counts.n_rows)
-
-    @property
-    def weight_unit_(self) -> float:
-        """The weight that counts as one row."""
-        return float(self._handed_out("weight_unit_").unit.weight)
 
     def _frozen_outputs(self, counts: Any) -> FrozenOutputs:
         """Return weights, intercepts and the transformation of scores as a frozen read-out."""
