@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 
 from flybloom._internal.deprecated import Renamed
 from flybloom._internal.sklearn_compat import Interval, StrOptions
@@ -80,15 +80,6 @@ def novelty_rate(model: Any, X: Any) -> Array:
         return np.asarray((~learned.counts.has_won)[winners].mean(axis=1))
 
 
-def rebuilt(model: Any, source: Any, target: str | int | None = None) -> Any:
-    """Learn a source from scratch with the same settings and seed: what the method `rebuild` did."""
-    from flybloom.estimators.learning.train import train  # noqa: PLC0415 - which imports this module
-
-    fresh = clone(model).set_params(random_state=model.seed_)
-    with reading_learned(train(fresh, source, target)) as learned:
-        return with_learned(model, learned)
-
-
 class CountingEstimator(FlyEstimator):
     """Estimator whose learned state is integer counts of winners.
 
@@ -101,8 +92,6 @@ class CountingEstimator(FlyEstimator):
 
     _old_attributes: ClassVar[Renamed] = {
         "novel_winners": ("flybloom.streams.novelty_rate(model, X)", novelty_rate),
-        "novelty_rate": ("flybloom.streams.novelty_rate(model, X)", novelty_rate),
-        "rebuild": ("flybloom.train(sklearn.base.clone(model), source, target)", rebuilt),
     }
     _counts_type: ClassVar[type[Counts]]
     weight_unit: WantedUnit = None  # of kinds that have no such parameter: whole rows alone

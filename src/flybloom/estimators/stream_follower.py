@@ -86,7 +86,6 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
 
     _old_attributes: ClassVar[Renamed] = {
         "novel_winners": ("flybloom.streams.novelty_rate(window, X)", novelty_rate),
-        "novelty_rate": ("flybloom.streams.novelty_rate(window, X)", novelty_rate),
     }
     shown_inside = "model_"
     model: Any

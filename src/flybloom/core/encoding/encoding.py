@@ -7,16 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from flybloom._internal.deprecated import (
-    OldAttributes,
-    accepts_old_parameters,
-    current_parameters,
-    warn_deprecated,
-)
 from flybloom._internal.validation import check_labels, check_new_rows
 from flybloom.core.encoding.bins import MAX_BINS, MIN_BINS, SoftBins, places_of
 from flybloom.core.encoding.columns import BiasColumns, Select, are_columns
@@ -34,12 +28,12 @@ CENTRED = ("whole", "center")  # columns keep their sizes
 FILLS = ("none", "rows", "classes")
 CLIP, BINS, PASSTHROUGH, RELEVANCE, ROTATION = 2.5, 5, 0.4, 0.5, 50  # what a word alone stands for
 LEAST_OF_TARGETS = 0.25  # relevance of any column, where rows have targets and few columns
+OLD_NAMES = {"beside": "passthrough_scale"}  # in files
 WIDE = 4.0  # what values that are not clipped are measured up to
 
 
-@accepts_old_parameters
 @dataclass(frozen=True)
-class Encoding(OldAttributes):
+class Encoding:
     """Steps that transform columns before hashing, applied in this order.
 
     Use it to override ``encoding="auto"``, or to fit an encoding beforehand and share it between models. Steps are
@@ -94,9 +88,6 @@ class Encoding(OldAttributes):
     >>> bool((model.counts_ == same.counts_).all())
     True
     """
-
-    _old_parameters: ClassVar = {"beside": "passthrough_scale"}
-    _old_attributes: ClassVar = _old_parameters
 
     scaling: str | None = None
     clip: float | None = None
@@ -187,9 +178,6 @@ class Encoding(OldAttributes):
         >>> Encoding.parse("rotation")
         Encoding(rotation=50)
         """
-        if "beside" in text:
-            warn_deprecated('The word "beside" of an encoding is deprecated. Use "passthrough" instead.')
-            text = text.replace("beside", "passthrough")
         return _parsed(text)
 
     def to_json(self) -> dict[str, Any]:
@@ -207,7 +195,8 @@ class Encoding(OldAttributes):
     def from_json(stored: Any) -> Encoding:
         """Restore an encoding; ValueError if it is invalid."""
         names = {f.name for f in fields(Encoding)}
-        stored = current_parameters(Encoding, stored, warns=False) if isinstance(stored, dict) else stored
+        if isinstance(stored, dict):
+            stored = {OLD_NAMES.get(name, name): value for name, value in stored.items()}
         if not isinstance(stored, dict) or set(stored) | _LATER != names:
             msg = "its encoding is not one that is known"
             raise ValueError(msg)
