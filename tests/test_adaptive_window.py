@@ -189,9 +189,9 @@ def test_a_file_whose_rows_are_not_those_of_its_model_is_refused(rows, tmp_path)
     """Forgetting by them would go wrong later."""
     X, y, _ = rows
     window = AdaptiveWindow(FlyBloomClassifier(**SMALL, encoding="none"), (5, None)).partial_fit(X[:60], y[:60])
-    rivals = window._state.rivals
+    rivals = window._following.memory
     for changed in ({"kept": rivals.kept + 1}, {"kept_weights": rivals.kept_weights + 99}, {"seen": rivals.seen * 0}):
-        window._state = window._state._replace(rivals=rivals._replace(**changed))
+        window._following = window._following._replace(memory=rivals._replace(**changed))
         window.save(tmp_path / "w.fly")
         with pytest.raises(ModelFileError, match=r"latest rows|no rows have|winners"):
             flybloom.load(tmp_path / "w.fly")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,29 +15,20 @@ from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_labels, taken
 from flybloom.core.counts.base import Won
 from flybloom.core.counts.kept_winners import ARRAYS, KeptWinners
-from flybloom.core.counts.shared import SharedOnDemand
 from flybloom.core.counts.weight_unit import WHOLE_ROWS
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
 from flybloom.core.readout.rivals import Rivals
-from flybloom.core.sketch import Block, joined
+from flybloom.core.sketch import Block
 from flybloom.estimators.access import check_block, learn_rows, reading_learned, with_learned
 from flybloom.estimators.classifier import FlyBloomClassifier
 from flybloom.estimators.releasing import never_released
-from flybloom.estimators.stream_follower import EARLY, Early, StreamFollower, is_early
+from flybloom.estimators.stream_follower import EARLY, Early, Following, StreamFollower
 from flybloom.exceptions import NeverLearnedError
 
 MOST_ROWS = 2**20  # of a window, and judged; room for them is taken at once
 ROWS_AT_ONCE = 1024  # that are hashed, and then learned one after the other
-
-
-class _State(NamedTuple):
-    """State: a model of the first rows until the hash is fixed, then the windows."""
-
-    model: FlyBloomClassifier
-    rivals: Rivals | None = None
-    early: Early = Early()
 
 
 class AdaptiveWindow(StreamFollower):
@@ -100,7 +91,6 @@ class AdaptiveWindow(StreamFollower):
         "evaluation_window": [Interval(Integral, 1, MOST_ROWS, closed="both")],
     }
     _old_parameters: ClassVar = {"judged_rows": "evaluation_window"}
-    _guard = SharedOnDemand[None]()  # one learner at a time; who looks never sees half a row
 
     def __init__(
         self, model: Any, n_rows: tuple[int | None, ...] = (100, 1000, None), *, evaluation_window: int = 1000
@@ -128,9 +118,9 @@ class AdaptiveWindow(StreamFollower):
             The estimator itself.
         """
         with self._guard.learning:
-            model: FlyBloomClassifier = self._new_clone()
+            model: FlyBloomClassifier = self._new_model()
             block = learn_rows(model, X, y, sample_weight, anew=True)
-            self._state = self._begin(model, block)
+            self._following = self._begin(model, block, np.zeros(0))
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -151,18 +141,12 @@ class AdaptiveWindow(StreamFollower):
             The estimator itself.
         """
         with self._guard.learning:
-            state = self.__dict__.get("_state")
-            if state is None:
+            if "_following" not in self.__dict__:
                 self._validate_params()
-                state = _State(self._new_clone())
-            if state.rivals is not None:
+            elif self._following.memory is not None:
                 self._follow(X, y, sample_weight)
                 return self
-            model = copy(state.model)
-            early = state.early.with_more(learn_rows(model, X, y, sample_weight), np.zeros(0))
-            with reading_learned(model) as learned:
-                few = is_early(learned, early.n_rows)
-            self._state = _State(model, None, early) if few else self._begin(model, joined(list(early.blocks)))
+            self._following = self._warmed(X, y, sample_weight)
         return self
 
     def predict_then_learn(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
@@ -187,11 +171,11 @@ class AdaptiveWindow(StreamFollower):
         """
         with self._guard.learning:
             self._fitted()
-            if self._state.rivals is not None:
+            if self._following.memory is not None:
                 return self._follow(X, y, sample_weight)
             labels, answers, at = check_labels(y), [], 0
             weights = WHOLE_ROWS.counted(sample_weight, len(labels))
-            while at < len(labels) and self._state.rivals is None:  # until it is fixed how rows are hashed
+            while at < len(labels) and self._following.memory is None:  # until it is fixed how rows are hashed
                 row = taken(X, [at])
                 answers.append(self.predict(row))
                 if weights[at] > 0:
@@ -259,7 +243,7 @@ class AdaptiveWindow(StreamFollower):
         model: FlyBloomClassifier = restore_inside(facts.get("inside"), others, FlyBloomClassifier)
         with reading_learned(model) as learned:
             if learned.is_whole:
-                self._state = _State(model, None, Early.from_parts(facts, arrays, learned))
+                self._following = Following(model, None, Early.from_parts(facts, arrays, learned))
                 return self
             counts: Any = learned.counts
             sizes = learned.hasher.n_components, learned.hasher.n_winners
@@ -288,17 +272,8 @@ class AdaptiveWindow(StreamFollower):
         ):
             msg = "it does not say which window was right"
             raise ValueError(msg)
-        self._state = _State(model, rivals.with_counts(-1, counts).with_judgements(judged))
+        self._following = Following(model, rivals.with_counts(-1, counts).with_judgements(judged))
         return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle or copy."""
-        with self._guard.learning:
-            state = {name: value for name, value in super().__getstate__().items() if name not in {"_guard", "_last"}}
-            if "_state" in state:
-                model, rivals, early = state["_state"]
-                state["_state"] = _State(copy(model), None if rivals is None else rivals.copied(), early)
-        return state
 
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot express."""
@@ -329,14 +304,14 @@ class AdaptiveWindow(StreamFollower):
         return [n or 0 for n in self._lengths()]
 
     @contextmanager
-    def _looking(self) -> Iterator[_State]:
+    def _looking(self) -> Iterator[Following]:
         """Yield a snapshot of the state."""
         with self._guard.looking:
-            yield self._state
+            yield self._following
 
     def _answers_now(self) -> Any:
         """Return the model of the window in use, or None before the first rows."""
-        if "_state" not in self.__dict__:
+        if "_following" not in self.__dict__:
             return None
         with self._looking() as (model, rivals, _):
             if rivals is None:
@@ -348,8 +323,8 @@ class AdaptiveWindow(StreamFollower):
                 self._last = moment, answering
             return answering
 
-    def _begin(self, model: FlyBloomClassifier, block: Block) -> _State:
-        """Return the state after a model has learned these rows."""
+    def _begin(self, model: FlyBloomClassifier, block: Block, times: Array) -> Following:  # noqa: ARG002
+        """Return the state after a model has learned these rows, which fix the hash."""
         with reading_learned(model) as learned:
             hasher = learned.hasher
             learned.counts.unit.require_whole("compare windows")
@@ -358,11 +333,11 @@ class AdaptiveWindow(StreamFollower):
         model, block = model.like(), block.weighted()
         for begin in range(0, len(block.weights), ROWS_AT_ONCE):
             rivals, _ = rivals.follow(_won(model, hasher, block, begin), model.decay, hasher.projection.seed)
-        return _State(model, rivals)
+        return Following(model, rivals)
 
     def _follow(self, X: Any, y: Any, sample_weight: Any) -> Array:
         """Predict and learn rows in sequence, atomically, and return the predictions."""
-        model, rivals, _ = self._state
+        model, rivals, _ = self._following
         assert rivals is not None  # noqa: S101 - asked when the hash is fixed
         with reading_learned(model) as learned:
             hasher, block = learned.hasher, check_block(model, learned, X, y, sample_weight)
@@ -375,9 +350,9 @@ class AdaptiveWindow(StreamFollower):
                 with guard.looking:  # it may be entered in place
                     rivals, some = rivals.follow(won, model.decay, hasher.projection.seed)
             answers.append(some)
-        if rivals is not self._state.rivals:
+        if rivals is not self._following.memory:
             with guard.looking:
-                self._state = _State(model, rivals)
+                self._following = Following(model, rivals)
         return np.concatenate(answers)
 
 

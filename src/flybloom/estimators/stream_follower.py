@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from copy import copy
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -13,10 +14,12 @@ from sklearn.utils.metaestimators import available_if
 
 from flybloom._internal.deprecated import OldNames, Renamed
 from flybloom._internal.typing import Array
+from flybloom.core.counts.shared import SharedOnDemand
 from flybloom.core.files import model_file
 from flybloom.core.files.origin_file import rows_from_parts, rows_to_parts
 from flybloom.core.model import Model
 from flybloom.core.sketch import Block, joined
+from flybloom.estimators.access import learn_rows, reading_learned
 from flybloom.estimators.base import missing_attribute, not_fitted
 from flybloom.estimators.counting import novelty_rate
 from flybloom.estimators.learned_page import ShowsInside
@@ -24,6 +27,7 @@ from flybloom.estimators.learned_page import ShowsInside
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 EARLY, OLD = "early", "held"  # how the arrays of first rows begin
+NOT_PICKLED = {"_guard", "_last"}
 
 FIRST_ROWS = 400
 """Rows that fix how all others are hashed. Until they have come, no row is forgotten."""
@@ -67,7 +71,20 @@ class Early(NamedTuple):
         return Early((block,), times)
 
 
-def is_early(learned: Model, n_rows: int) -> bool:
+class Following(NamedTuple):
+    """A model, and the rows that it may have to forget; None until the hash is fixed."""
+
+    model: Any
+    memory: Any = None  # of the rows since
+    early: Early = Early()  # the rows until then
+
+    def copied(self) -> Following:
+        """Return the same in arrays of its own."""
+        memory = None if self.memory is None else self.memory.copied()
+        return self._replace(model=copy(self.model), memory=memory)
+
+
+def _is_early(learned: Model, n_rows: int) -> bool:
     """Return whether there are too few rows to fix the hash."""
     origin = learned.origin
     if origin is None or not origin.is_whole or n_rows >= FIRST_ROWS:
@@ -89,10 +106,38 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
     }
     shown_inside = "model_"
     model: Any
+    _guard = SharedOnDemand[None]()  # one learner at a time; who looks never sees half a row
+    _following: Following
 
-    def _new_clone(self) -> Any:
+    def _new_model(self) -> Any:
         """Return a new model without rows."""
         return clone(self.model)
+
+    def _begin(self, model: Any, block: Block, times: Array) -> Following:
+        """Return the state after a model has learned these rows, which fix the hash."""
+        raise NotImplementedError
+
+    def _warmed(
+        self, X: Any, y: Any, sample_weight: Any, came: Callable[[int, Array], Array] = lambda *_: np.zeros(0)
+    ) -> Following:
+        """Return the state after the first rows, which may be too few to fix the hash.
+
+        A function returns when the rows came, given their number and when those before did.
+        """
+        following = self.__dict__.get("_following") or Following(self._new_model())
+        model, early = copy(following.model), following.early
+        block = learn_rows(model, X, y, sample_weight)
+        early = early.with_more(block, came(len(block.weights), early.times))
+        with reading_learned(model) as learned:
+            if _is_early(learned, early.n_rows):
+                return Following(model, None, early)
+        return self._begin(model, joined(list(early.blocks)), early.times)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state to pickle or copy."""
+        with self._guard.learning:
+            state = {name: value for name, value in super().__getstate__().items() if name not in NOT_PICKLED}
+            return {**state, "_following": self._following.copied()} if "_following" in state else state
 
     @_model_has("predict")
     def predict(self, X: Any) -> Array:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from copy import copy
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,11 +15,10 @@ from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
 from flybloom._internal.typing import Array
 from flybloom.core.counts.base import Counts, Won
 from flybloom.core.counts.kept_winners import ARRAYS, NEWEST, Generations, KeptWinners
-from flybloom.core.counts.shared import SharedOnDemand
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
-from flybloom.core.sketch import Block, joined
+from flybloom.core.sketch import Block
 from flybloom.estimators.access import (
     check_block,
     exchange,
@@ -31,18 +30,10 @@ from flybloom.estimators.access import (
 )
 from flybloom.estimators.counting import CountingEstimator
 from flybloom.estimators.releasing import Releasing, never_released
-from flybloom.estimators.stream_follower import EARLY, Early, StreamFollower, is_early
+from flybloom.estimators.stream_follower import EARLY, Early, Following, StreamFollower
 
 LIMITS = ("n_rows", "seconds", "half_life")
 FEW_ROWS = 16  # of a block; for more, a thread that nothing interrupts costs little
-
-
-class _Following(NamedTuple):
-    """A model and the rows that it may have to forget; None until the hash is fixed."""
-
-    model: CountingEstimator
-    memory: KeptWinners | Generations | None = None
-    early: Early = Early()  # the rows until then
 
 
 class SlidingWindow(StreamFollower):
@@ -104,7 +95,6 @@ class SlidingWindow(StreamFollower):
         "seconds": [Interval(Real, 0, None, closed="neither"), None],
         "half_life": [Interval(Integral, 1, None, closed="left"), None],
     }
-    _guard = SharedOnDemand[None]()  # one learner at a time
 
     def __init__(
         self, model: Any, *, n_rows: int | None = None, seconds: float | None = None, half_life: int | None = None
@@ -137,7 +127,7 @@ class SlidingWindow(StreamFollower):
         with self._guard.learning:
             model = self._new_model()
             block = learn_rows(model, X, y, sample_weight, anew=True)
-            self._following = self._begin(model, block, _checked_times(times, len(block.weights), -math.inf))
+            self._following = self._begin(model, block, _checked_times(times, len(block.weights), np.zeros(0)))
         return self
 
     @fit_context
@@ -162,10 +152,8 @@ class SlidingWindow(StreamFollower):
         """
         with self._guard.learning:
             following = self.__dict__.get("_following")
-            if following is None:
-                following = _Following(self._new_model())
-            if following.memory is None:
-                self._following = self._warmed(following, X, y, sample_weight, times)
+            if following is None or following.memory is None:
+                self._following = self._warmed(X, y, sample_weight, partial(_checked_times, times))
                 return self
             model, memory = following.model, following.memory
             with reading_learned(model) as learned:
@@ -174,7 +162,7 @@ class SlidingWindow(StreamFollower):
             if isinstance(memory, Generations):
                 self._fade(following, memory, won.only(block.weights > 0))
             else:
-                came = _checked_times(times, len(won.weights), memory.times[-1] if len(memory) else -math.inf)
+                came = _checked_times(times, len(won.weights), memory.times)
                 self._slide(model, memory, won.only(block.weights > 0), came[block.weights > 0])
         return self
 
@@ -218,7 +206,7 @@ class SlidingWindow(StreamFollower):
         with reading_learned(model) as learned:
             counts, hashes = learned.counts, learned.hasher
             if learned.is_whole:
-                self._following = _Following(model, None, Early.from_parts(facts, arrays, learned))
+                self._following = Following(model, None, Early.from_parts(facts, arrays, learned))
                 return self
             memory: KeptWinners | Generations
             if self.half_life is None:
@@ -231,19 +219,8 @@ class SlidingWindow(StreamFollower):
             if not _are_equal(counted.to_parts(), counts.to_parts()):
                 msg = "its window does not hold the rows that its model has learned"
                 raise ValueError(msg)
-        self._following = _Following(_holding(model, counts), memory)
+        self._following = Following(_holding(model, counts), memory)
         return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle or copy."""
-        with self._guard.learning:
-            state = {name: value for name, value in super().__getstate__().items() if name != "_guard"}
-            following = state.get("_following")
-            if following is not None:
-                memory = following.memory
-                memory = memory.copied() if isinstance(memory, KeptWinners) else memory
-                state["_following"] = following._replace(model=copy(following.model), memory=memory)
-        return state
 
     def _validate_params(self) -> None:
         """Check what scikit-learn's constraints cannot express."""
@@ -271,26 +248,15 @@ class SlidingWindow(StreamFollower):
 
     def _new_model(self) -> CountingEstimator:
         """Return a new model without rows, with its decay scaled to the weight of rows."""
-        model: CountingEstimator = self._new_clone()
+        model: CountingEstimator = super()._new_model()
         decay = getattr(model, "decay", None)
         decay = 0.4 if decay == "auto" else decay  # it would follow counts of another unit
         if self.half_life is not None and isinstance(decay, Real) and 0 < float(decay) < 1:
             model.set_params(decay=-math.expm1(math.log1p(-float(decay)) / NEWEST))
         return model
 
-    def _warmed(self, following: _Following, X: Any, y: Any, sample_weight: Any, times: Any) -> _Following:
-        """Return the state after the first rows, which may be too few to fix the hash."""
-        model, before = copy(following.model), following.early.times
-        block = learn_rows(model, X, y, sample_weight)
-        came = _checked_times(times, len(block.weights), before[-1] if before.size else -math.inf)
-        early = following.early.with_more(block, came)
-        with reading_learned(model) as learned:
-            if is_early(learned, early.n_rows):
-                return _Following(model, None, early)
-        return self._begin(model, joined(list(early.blocks)), early.times)
-
-    def _begin(self, model: CountingEstimator, block: Block, times: Array) -> _Following:
-        """Return the state after a model has learned these rows."""
+    def _begin(self, model: CountingEstimator, block: Block, times: Array) -> Following:
+        """Return the state after a model has learned these rows, which fix the hash."""
         with reading_learned(model) as learned:
             hasher = learned.hasher
             nothing = learned.counts.minus(learned.counts)
@@ -298,14 +264,14 @@ class SlidingWindow(StreamFollower):
             times = times[block.weights > 0]
             if self.half_life is not None:
                 generations = self._with_generations(Generations(nothing), won)
-                return _Following(_holding(model, generations.total()), generations)
+                return Following(_holding(model, generations.total()), generations)
             kept = KeptWinners(hasher.n_components, hasher.n_winners)
             n_gone = self._n_leaving(times, times[:0])
             won, times = won.only(slice(n_gone, None)), times[n_gone:]
             kept.write(won, times)
             kept.move(len(times), 0)
             counts = nothing.plus(nothing.count_won(won))
-            return _Following(_holding(model, counts), kept)
+            return Following(_holding(model, counts), kept)
 
     def _n_leaving(self, before: Array, came: Array) -> int:
         """Return the number of rows that leave the window, given arrival times."""
@@ -343,7 +309,7 @@ class SlidingWindow(StreamFollower):
                 generations = generations.next()
         return generations
 
-    def _fade(self, following: _Following, generations: Generations, won: Won) -> None:
+    def _fade(self, following: Following, generations: Generations, won: Won) -> None:
         """Count rows in the current generation and, with their weight, in the model."""
         after = self._with_generations(generations, won)
         if len(after.closed) == len(generations.closed) and after.n_rows > generations.n_rows:
@@ -378,8 +344,9 @@ def _winners_of(block: Block, learned: Model, n_jobs: int | None) -> Won:
     return Won(hasher.winners(block.rows, n_jobs), labels, block.weights)
 
 
-def _checked_times(times: Any, n_rows: int, latest: float) -> Array:
-    """Return validated arrival times, which must not decrease."""
+def _checked_times(times: Any, n_rows: int, before: Array) -> Array:
+    """Return validated arrival times, which must not decrease, given those before."""
+    latest = before[-1] if before.size else -math.inf
     given = np.asarray(time.time() if times is None else times, np.float64)
     came = np.broadcast_to(given, n_rows) if given.ndim == 0 else given
     if times is None:

@@ -243,6 +243,10 @@ class Generations(NamedTuple):
         nothing = self.current.minus(self.current)
         return self._replace(current=nothing, n_rows=0, closed=(self.current, *self.closed)[: N_GENERATIONS - 1])
 
+    def copied(self) -> Self:
+        """Return the generations themselves, which never change."""
+        return self
+
     @property
     def n_bytes(self) -> int:
         """Bytes of all counts."""
