@@ -14,9 +14,9 @@ from flybloom._internal.parallel import for_each_block
 from flybloom._internal.sklearn_compat import fit_context
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import resolve_seed, unchanged_on_error
-from flybloom.core import _kernels
 
 WORD_BITS = 64
+ROWS_AT_ONCE = 64  # whose values stay in the cache
 
 
 def random_signs(seed: int, n: int) -> Array:
@@ -24,6 +24,21 @@ def random_signs(seed: int, n: int) -> Array:
     words = np.random.Philox(key=seed).random_raw(-(-n // WORD_BITS))
     bits = np.unpackbits(words.astype("<u8").view(np.uint8), count=n, bitorder="little")
     return 1 - 2 * bits.astype(np.int8)
+
+
+def butterflies(values: Array) -> None:
+    """Transform columns in place: a, b become a + b, a - b for all pairs of rows at distance 1, then 2, then 4, ...
+
+    The number of rows is a power of two.
+    """
+    step = 1
+    while step < len(values):
+        pairs = values.reshape(-1, 2, step, values.shape[1])
+        first, second = pairs[:, 0], pairs[:, 1]
+        difference = first - second
+        first += second
+        second[:] = difference
+        step *= 2
 
 
 class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -183,10 +198,13 @@ class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         result = np.empty((X.shape[0], after.size), dtype)
 
         def work(block: slice) -> None:
-            rows = X[block].toarray() if sparse.issparse(X) else X[block]
-            _kernels.hadamard.transform(
-                np.ascontiguousarray(rows, dtype), before, after, self.n_features_out_, result[block]
-            )
+            for begin in range(block.start, block.stop, ROWS_AT_ONCE):
+                some = slice(begin, min(begin + ROWS_AT_ONCE, block.stop))
+                rows = X[some].toarray() if sparse.issparse(X) else X[some]
+                values = np.zeros((self.n_features_out_, len(rows)), dtype)
+                values[: rows.shape[1]] = rows.T.astype(dtype, copy=False) * before[:, None]
+                butterflies(values)
+                result[some] = values[: after.size].T * after
 
         for_each_block(work, X.shape[0], self.n_features_out_, self.n_jobs)
         return result
