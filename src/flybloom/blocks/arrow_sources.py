@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+from pyarrow import parquet
+
+from flybloom.blocks.frames import FramePart, name_of
 from flybloom.blocks.parts import BLOCK_ROWS, PIECE_BYTES, FilePart, Part, ReadOptions
+from flybloom.blocks.schema import PartFacts
 from flybloom.blocks.tables import TablePart, arrow_errors
 from flybloom.exceptions import SourceError
 
@@ -67,8 +71,6 @@ class ParquetFile(TablePart, FilePart):
 
     def _open(self) -> Any:
         """Open the file and read its footer."""
-        from pyarrow import parquet  # noqa: PLC0415 - an extra
-
         return parquet.ParquetFile(self.path, memory_map=False, pre_buffer=False)
 
 
@@ -96,8 +98,6 @@ class ArrowFile(TablePart, FilePart):
     @contextmanager
     def _open(self) -> Iterator[tuple[Iterator[Any], Any]]:
         """Yield batches and schema. The file is not memory-mapped: a truncated map would crash the process."""
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-
         with pa.OSFile(str(self.path)) as file, self._impossible_sizes():
             try:
                 reader = pa.ipc.open_file(file)
@@ -111,8 +111,6 @@ class ArrowFile(TablePart, FilePart):
     @contextmanager
     def _impossible_sizes(self) -> Iterator[None]:
         """Convert memory errors from damaged sizes to SourceError."""
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-
         try:
             yield
         except pa.ArrowMemoryError as error:
@@ -120,12 +118,51 @@ class ArrowFile(TablePart, FilePart):
             raise SourceError(msg) from error
 
 
+class ArrowTable(FramePart, TablePart):
+    """Reader of an Arrow table or record batch."""
+
+    def arrow_schema(self) -> Any:
+        """Return its schema."""
+        return self.frame.schema
+
+    def inspect(self, options: ReadOptions) -> PartFacts:
+        """Return the types that `fit` infers, which parses text that contains numbers or dates."""
+        facts = TablePart.inspect(self, options)
+        return facts if facts.names is None else facts._replace(kinds=self.kinds(facts.names, options))
+
+    def lacks_values(self, names: list[str]) -> bool:
+        """Return whether any column has missing values."""
+        return any(self.frame.column(name).null_count for name in names)
+
+    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:  # noqa: ARG002
+        """Yield the whole table."""
+        yield self.frame
+
+
+class ArrowQuery(TablePart):
+    """Reader of what computes its batches again for each pass: a data set, a lazy frame, a query."""
+
+    def __init__(
+        self, source: Any, schema: Callable[[], Any], batches: Callable[[list[str], int], Iterable[Any]]
+    ) -> None:
+        self.name = name_of(source)
+        self._schema, self._batches = schema, batches
+
+    def arrow_schema(self) -> Any:
+        """Return the schema, without computing any rows."""
+        return self._schema()
+
+    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:
+        """Yield batches in the order of the rows."""
+        yield from self._batches(columns, options.block_rows)
+
+
 class ArrowStream(TablePart):
     """Reader of any object with ``__arrow_c_stream__``; objects with a length can be read repeatedly."""
 
     def __init__(self, source: Any) -> None:
         self.source = source
-        self.name = f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
+        self.name = name_of(source)
         self.can_repeat = hasattr(source, "__len__")
         self._begun: Any = None
         self._is_read = False
@@ -133,93 +170,45 @@ class ArrowStream(TablePart):
     def arrow_schema(self) -> Any:
         """Start reading to get the schema; the reader is used by the next pass."""
         if self._begun is None:
-            self._begun = self._reader()
+            if self._is_read and not self.can_repeat:
+                msg = f"{self.name} can be read only once. Save it to a file first."
+                raise SourceError(msg)
+            self._begun = pa.RecordBatchReader.from_stream(self.source)
         return self._begun.schema
 
     def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:  # noqa: ARG002
         """Yield batches unchanged."""
-        reader, self._begun = self._begun if self._begun is not None else self._reader(), None
-        self._is_read = True
+        self.arrow_schema()
+        reader, self._begun, self._is_read = self._begun, None, True
         yield from reader
 
-    def _reader(self) -> Any:
-        """Return a reader of all rows."""
-        import pyarrow as pa  # noqa: PLC0415 - an extra
 
-        if self._is_read and not self.can_repeat:
-            msg = f"{self.name} can be read only once. Save it to a file first."
-            raise SourceError(msg)
-        return pa.RecordBatchReader.from_stream(self.source)
-
-
-class DuckdbQuery(ArrowStream):
-    """Reader of a DuckDB relation, which is computed again for each pass.
-
-    The ``__arrow_c_stream__`` of DuckDB materialises all rows in some versions and works only once in others.
-    """
-
-    def __init__(self, relation: Any) -> None:
-        super().__init__(relation)
-        self.can_repeat = True
-
-    def _reader(self) -> Any:
-        """Return a reader of a fresh copy of the relation."""
-        copy = self.source.project("*")
-        read = getattr(copy, "to_arrow_reader", None) or copy.fetch_record_batch
-        return read(BLOCK_ROWS)
-
-
-class ArrowDataset(TablePart):
-    """Reader of a pyarrow dataset; only the required columns are read."""
-
-    name = "pyarrow dataset"
-
-    def __init__(self, dataset: Any) -> None:
-        self.dataset = dataset
-
-    def arrow_schema(self) -> Any:
-        """Return its schema."""
-        return self.dataset.schema
-
-    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:
-        """Yield batches, file by file."""
-        yield from self.dataset.to_batches(
-            columns=columns,
-            batch_size=options.block_rows,
-            batch_readahead=READ_AHEAD,
-            fragment_readahead=READ_AHEAD,
+def stream_part(source: Any) -> Part:
+    """Return the reader of an object that hands out Arrow batches."""
+    if isinstance(source, pa.RecordBatch | pa.Table):
+        return ArrowTable(source)
+    if hasattr(source, "to_batches"):  # a data set of pyarrow
+        ahead = {"batch_readahead": READ_AHEAD, "fragment_readahead": READ_AHEAD}
+        return ArrowQuery(
+            source,
+            lambda: source.schema,
+            lambda columns, n: source.to_batches(columns=columns, batch_size=n, **ahead),
         )
+    if hasattr(source, "collect_batches"):  # a lazy frame of polars
+        return ArrowQuery(
+            source,
+            lambda: source.collect_schema().to_frame().to_arrow().schema,
+            lambda columns, n: (
+                frame.to_arrow() for frame in source.select(columns).collect_batches(chunk_size=n, maintain_order=True)
+            ),
+        )
+    if type(source).__name__ == "DuckDBPyRelation":  # its stream has all rows in memory, or works only once
+        return ArrowQuery(source, lambda: _of_duckdb(source.limit(0)).schema, lambda _, n: _of_duckdb(source, n))
+    return ArrowStream(source)
 
 
-class PolarsQuery(TablePart):
-    """Reader of a polars LazyFrame, computed in batches."""
-
-    name = "polars LazyFrame"
-
-    def __init__(self, frame: Any) -> None:
-        self.frame = frame
-
-    def arrow_schema(self) -> Any:
-        """Return the schema, without computing anything."""
-        return self.frame.collect_schema().to_frame().to_arrow().schema
-
-    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:
-        """Yield batches in the order of the rows."""
-        for frame in self.frame.select(columns).collect_batches(chunk_size=options.block_rows, maintain_order=True):
-            yield frame.to_arrow()
-
-
-def stream_part(source: Any) -> Part | None:
-    """Return the reader of a source of Arrow batches, or None for other objects."""
-    if "pyarrow.dataset" in sys.modules:
-        from pyarrow.dataset import Dataset  # noqa: PLC0415 - an extra
-
-        if isinstance(source, Dataset):
-            return ArrowDataset(source)
-    if "polars" in sys.modules and hasattr(source, "collect_batches"):
-        return PolarsQuery(source)
-    if type(source).__name__ == "DuckDBPyRelation":
-        return DuckdbQuery(source)
-    if hasattr(source, "__arrow_c_stream__"):
-        return ArrowStream(source)
-    return None
+def _of_duckdb(relation: Any, block_rows: int = BLOCK_ROWS) -> Any:
+    """Return a reader of the rows of a relation, which are computed once more."""
+    copy = relation.project("*")
+    read = getattr(copy, "to_arrow_reader", None) or copy.fetch_record_batch
+    return read(block_rows)

@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
 
 from flybloom._internal.cells import MISSING, NUMBER, Mixed, kind_of
-from flybloom.blocks.arrow_labels import kind_of_text
 from flybloom.blocks.byte_stream import PACKED, ByteStream, Recoded, file_errors, open_file
 from flybloom.blocks.csv_format import LOOK_BYTES, UTF8, CsvFormat, last_record_end, numbers_of_text, open_csv
 from flybloom.blocks.labels import TEXT
-from flybloom.blocks.parts import PIECE_BYTES, FilePart, Part, ReadOptions, shortened
+from flybloom.blocks.parts import PIECE_BYTES, FilePart, Part, ReadOptions, feature_columns, kinds_of, shortened
 from flybloom.blocks.schema import PartFacts
-from flybloom.blocks.tables import TablePart, feature_columns, kinds_of
+from flybloom.blocks.tables import TablePart, kind_of_text
 from flybloom.exceptions import SourceError
 
 CAN_BE_CUT = ("utf-8", "ascii", "cp1252", "iso8859-1", "iso8859-15")  # a byte of a quote or a line break is one
@@ -32,6 +34,7 @@ VALUE_BYTES = 64  # of which a row may have one for each column, however many co
 class CsvPart(TablePart):
     """Base of CSV readers. Types of columns are inferred from the first megabytes."""
 
+    is_text = True
     usual_delimiter = ","
 
     @contextmanager
@@ -65,9 +68,6 @@ class CsvPart(TablePart):
 
     def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:
         """Yield batches of a few megabytes with numbers and unparsed text."""
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-        from pyarrow import csv  # noqa: PLC0415
-
         with self.open(options) as (stream, format_):
             stream.read(format_.header_bytes)
             types = dict.fromkeys(columns, pa.string())
@@ -217,9 +217,6 @@ def _refuse_open_quote(last: Any, end: bytes, format_: CsvFormat, name: str) -> 
 
 def _first_rows(stream: ByteStream, format_: CsvFormat, columns: list[str], name: str) -> dict[str, Any]:
     """Return columns of the first rows as strings, from which types are inferred."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-    from pyarrow import csv  # noqa: PLC0415
-
     size = LOOK_BYTES + format_.header_bytes
     while True:
         piece = stream.peek(size)
@@ -242,9 +239,6 @@ def _first_rows(stream: ByteStream, format_: CsvFormat, columns: list[str], name
 
 def _kind_of_feature(column: Any, format_: CsvFormat) -> str | None:
     """Infer the kind of a feature. Mostly numeric columns are numeric; invalid values raise an error when read."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-    import pyarrow.compute as pc  # noqa: PLC0415
-
     column = pc.unique(column)
     if format_.decimal == ",":
         column = pc.replace_substring(column, ",", ".")

@@ -12,10 +12,14 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
 from flybloom._internal.cells import FALSE, MISSING, TRUE
-from flybloom.blocks.arrow_labels import NUMBER
 from flybloom.blocks.byte_stream import ByteStream, Recoded
 from flybloom.blocks.parts import ReadOptions
+from flybloom.blocks.tables import NUMBERS
 from flybloom.exceptions import SourceError
 
 UTF8 = "utf-8"
@@ -48,8 +52,6 @@ class CsvFormat:
 
     def parse_options(self) -> Any:
         """Return the parse options for pyarrow."""
-        from pyarrow import csv as arrow_csv  # noqa: PLC0415 - an extra
-
         return arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True)
 
 
@@ -239,9 +241,6 @@ def _whole_records(delimiter: bytes) -> re.Pattern[bytes]:
 
 def numbers_of_text(batch: Any, names: list[str], format_: CsvFormat) -> Any:
     """Parse columns of text as numbers; invalid values become infinite."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-    import pyarrow.compute as pc  # noqa: PLC0415
-
     for name in names:
         at = batch.schema.get_field_index(name)
         column = pc.utf8_trim_whitespace(batch.column(at))
@@ -255,7 +254,7 @@ def numbers_of_text(batch: Any, names: list[str], format_: CsvFormat) -> Any:
         try:
             numbers = column.cast(pa.float64())
         except pa.ArrowInvalid:
-            is_number = pc.match_substring_regex(column, f"^({NUMBER[False]})$")
+            is_number = pc.match_substring_regex(column, f"^({NUMBERS[False]})$")
             numbers = pc.if_else(is_number, column, "inf").cast(pa.float64())
         batch = batch.set_column(at, name, numbers)
     return batch

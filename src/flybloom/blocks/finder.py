@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,52 +14,60 @@ from scipy import sparse
 
 from flybloom.blocks.array_files import NpyFile, NpzFile
 from flybloom.blocks.arrays import ArraySource, IteratorSource
-from flybloom.blocks.arrow_sources import ArrowFile, ParquetFile, stream_part
 from flybloom.blocks.byte_stream import PACKED
-from flybloom.blocks.csv_files import CsvFile, StandardInput
 from flybloom.blocks.frames import frame_part
 from flybloom.blocks.parts import FilePart, Part
 from flybloom.blocks.svmlight import SvmlightFile
-from flybloom.blocks.tables import TablePart
 from flybloom.exceptions import SourceError, require_extra
 
-FILES: dict[str, type[FilePart]] = {
-    ".parquet": ParquetFile,
-    ".pq": ParquetFile,
-    ".csv": CsvFile,
-    ".tsv": CsvFile,
-    ".arrow": ArrowFile,
-    ".feather": ArrowFile,
-    ".ipc": ArrowFile,
+
+def _with_pyarrow(module: str, reader: str) -> Callable[..., Any]:
+    """Return a reader that needs pyarrow, and whose module is imported when it is first used."""
+
+    def read(*source: Any) -> Any:
+        require_extra("pyarrow", "files")
+        return getattr(import_module(f"flybloom.blocks.{module}"), reader)(*source)
+
+    return read
+
+
+_PARQUET, _ARROW = (_with_pyarrow("arrow_sources", name) for name in ("ParquetFile", "ArrowFile"))
+_CSV = _with_pyarrow("csv_files", "CsvFile")
+FILES: dict[str, Callable[[Path], FilePart]] = {
+    ".parquet": _PARQUET,
+    ".pq": _PARQUET,
+    ".csv": _CSV,
+    ".tsv": _CSV,
+    ".arrow": _ARROW,
+    ".feather": _ARROW,
+    ".ipc": _ARROW,
     ".npy": NpyFile,
     ".npz": NpzFile,
     ".svm": SvmlightFile,
     ".svmlight": SvmlightFile,
     ".libsvm": SvmlightFile,
 }
+STREAMS = ("__arrow_c_stream__", "to_batches", "collect_batches")  # methods of what hands out Arrow batches
 
 
 def parts_of(source: Any) -> list[Part]:
     """Return readers for all parts of a source."""
     if isinstance(source, str) and source == "-":
-        parts: list[Part] = [StandardInput()]
-    elif isinstance(source, str | os.PathLike):
-        parts = [_file_part(path) for path in _paths(os.fspath(source))]
-    elif (part := frame_part(source) or stream_part(source)) is not None:
-        parts = [part]
-    elif isinstance(source, tuple) and len(source) == 2:  # noqa: PLR2004
-        parts = [ArraySource(*source)]
-    elif isinstance(source, np.ndarray) or sparse.issparse(source):
-        parts = [ArraySource(source, None)]
-    elif isinstance(source, Iterable):
-        parts = [IteratorSource(source)]
-    else:
-        kind = type(source).__name__
-        msg = f"Expected a path, a frame, arrays or an iterable of (X, y) as source. Got {kind} instead."
-        raise TypeError(msg)
-    if any(isinstance(part, TablePart) for part in parts):
-        require_extra("pyarrow", "files")
-    return parts
+        return [_with_pyarrow("csv_files", "StandardInput")()]
+    if isinstance(source, str | os.PathLike):
+        return [_file_part(path) for path in _paths(os.fspath(source))]
+    if (part := frame_part(source)) is not None:
+        return [part]
+    if any(hasattr(source, method) for method in STREAMS) or type(source).__name__ == "DuckDBPyRelation":
+        return [_with_pyarrow("arrow_sources", "stream_part")(source)]
+    if isinstance(source, np.ndarray) or sparse.issparse(source):
+        source = source, None
+    if isinstance(source, tuple) and len(source) == 2:  # noqa: PLR2004
+        return [ArraySource(*source)]
+    if isinstance(source, Iterable):
+        return [IteratorSource(source)]
+    msg = f"Expected a path, a frame, arrays or an iterable of (X, y) as source. Got {type(source).__name__} instead."
+    raise TypeError(msg)
 
 
 def _paths(source: str) -> list[Path]:

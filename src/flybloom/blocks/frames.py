@@ -1,4 +1,4 @@
-"""Readers of pandas and polars frames and Arrow tables, converted block by block."""
+"""Readers of pandas and polars frames, converted block by block."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import numpy as np
 from flybloom._internal.cells import NUMBER
 from flybloom._internal.frame_cells import FrameColumn, is_vectors, table_columns, vectors
 from flybloom.blocks.arrays import PIECE_ROWS, label_kind, labels_as
-from flybloom.blocks.parts import Part, Place, RawBlock, ReadOptions
+from flybloom.blocks.parts import Part, Place, RawBlock, ReadOptions, feature_columns
 from flybloom.blocks.schema import PartFacts, Schema
-from flybloom.blocks.tables import TablePart, feature_columns
 from flybloom.exceptions import SourceError
 
 
@@ -22,7 +21,7 @@ class FramePart(Part):
 
     def __init__(self, frame: Any, first_row: int = 0) -> None:
         self.frame = frame
-        self.name = f"{type(frame).__module__.split('.')[0]} {type(frame).__name__}"
+        self.name = name_of(frame)
         self.first_row = first_row
 
     def kinds(self, names: Sequence[str], options: ReadOptions) -> tuple[str, ...]:
@@ -54,29 +53,6 @@ class FramePart(Part):
         except (TypeError, ValueError) as error:
             msg = f"{place or self.name}: {error}"
             raise SourceError(msg) from error
-
-
-class ArrowTable(FramePart, TablePart):
-    """Reader of an Arrow table or record batch."""
-
-    def arrow_schema(self) -> Any:
-        """Return its schema."""
-        return self.frame.schema
-
-    def inspect(self, options: ReadOptions) -> PartFacts:
-        """Return the types that `fit` infers, which parses text that contains numbers or dates."""
-        facts = TablePart.inspect(self, options)
-        if facts.names is None:
-            return facts
-        return facts._replace(kinds=self.kinds(facts.names or (), options))
-
-    def lacks_values(self, names: list[str]) -> bool:
-        """Return whether any column has missing values."""
-        return any(self.frame.column(name).null_count for name in names)
-
-    def batches(self, columns: list[str], options: ReadOptions) -> Iterator[Any]:  # noqa: ARG002
-        """Yield the whole table."""
-        yield self.frame
 
 
 class PandasFrame(FramePart):
@@ -135,21 +111,19 @@ class PolarsFrame(PandasFrame):
         return dtype if dtype.kind == "f" or not any(numbers.null_count().row(0)) else np.dtype(np.float64)
 
 
-FRAMES: dict[tuple[str, str], type[PandasFrame | ArrowTable]] = {
-    ("pandas", "DataFrame"): PandasFrame,
-    ("polars", "DataFrame"): PolarsFrame,
-    ("pyarrow", "Table"): ArrowTable,
-    ("pyarrow", "RecordBatch"): ArrowTable,
-}
-
-
 def frame_part(source: Any) -> Part | None:
-    """Return the reader of a frame, or None for other objects."""
+    """Return the reader of a frame of pandas or polars, or None for other objects."""
+    readers = {("pandas", "DataFrame"): PandasFrame, ("polars", "DataFrame"): PolarsFrame}
     for kind in type(source).__mro__:
-        reader = FRAMES.get((kind.__module__.split(".")[0], kind.__name__))
+        reader = readers.get((kind.__module__.split(".")[0], kind.__name__))
         if reader is not None:
             return reader(source)
     return None
+
+
+def name_of(source: Any) -> str:
+    """Return what errors call an object of another library."""
+    return f"{type(source).__module__.split('.')[0]} {type(source).__name__}"
 
 
 def columns_by_name(frame: Any) -> dict[str, FrameColumn]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +12,16 @@ from typing import Any, NamedTuple
 from flybloom._internal.cells import KINDS
 from flybloom._internal.typing import Array, Features
 from flybloom.blocks.schema import PartFacts, Schema
+from flybloom.exceptions import SourceError
 
 BLOCK_ROWS = 32768
 LABEL_TYPES = ("auto", "text", "number")
 DECIMAL_POINTS = (".", ",")
 INCOMPLETE = ("refuse", "mark")
 MAX_QUOTED = 120  # characters
+# as pandas writes the index of a frame: to CSV, to CSV that was read before, to Parquet
+INDEX_COLUMNS = ("", "Unnamed: 0", "__index_level_0__")
+MAX_LISTED = 10  # columns that an error lists
 PIECE_BYTES = 2**25  # of a file that is read in pieces; each is a block of a Dask collection
 
 
@@ -24,16 +29,6 @@ def shortened(text: str) -> str:
     """Shorten text that is quoted in a message to one line."""
     line = text.replace("\r", "\\r").replace("\n", "\\n")
     return line if len(line) <= MAX_QUOTED else f"{line[:MAX_QUOTED]}..."
-
-
-def plain_column(column: Any) -> Any:
-    """Return a column as one Arrow array, without dictionaries and string views."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if pa.types.is_dictionary(column.type):
-        return plain_column(column.dictionary).take(column.indices)
-    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 
 @dataclass(frozen=True)
@@ -149,11 +144,67 @@ class Place(NamedTuple):
         return f"{self.part}, row {self.begin + number}"
 
 
+def feature_columns(columns: list[str], options: ReadOptions, where: str) -> tuple[list[str], list[str]]:
+    """Return the columns of the features, and remarks on ignored columns.
+
+    Each requested column must occur exactly once.
+    """
+    for name, role in ((options.target, "the target"), (options.id_column, "the identifier")):
+        if name is not None:
+            require_columns([name], columns, where, role)
+    require_columns([name for name in options.exclude if name not in columns], columns, where, "to be left out")
+    require_columns([name for name, _ in options.kinds], columns, where, "whose kind is given")
+    if options.features is not None:
+        require_columns(list(options.features), columns, where, "a feature")
+        _refuse_twice(list(options.features), where)
+        if options.target in options.features:
+            msg = f"{where}: the target {options.target!r} is also named as a feature. Name it once."
+            raise SourceError(msg)
+        return list(options.features), []
+    others = {options.target, options.id_column, *options.exclude}
+    names = [column for column in columns if column not in others and column not in INDEX_COLUMNS]
+    if not names:
+        msg = f"{where}: there is no column besides the target {options.target!r}. Expected at least one feature."
+        raise SourceError(msg)
+    _refuse_twice(names, where)
+    left_out = dict.fromkeys(column for column in columns if column not in others and column in INDEX_COLUMNS)
+    return names, [
+        f"the column {column!r} looks like the index of a frame and is left out; name it as a feature to read it"
+        for column in left_out
+    ]
+
+
+def kinds_of(names: list[str], found: list[str | None], options: ReadOptions) -> tuple[str | None, ...]:
+    """Return the kinds of columns: given by the options, or as found."""
+    given = dict(options.kinds)
+    return tuple(given.get(name, kind) for name, kind in zip(names, found, strict=True))
+
+
+def require_columns(wanted: list[str], columns: list[str], where: str, role: str) -> None:
+    """Raise an error for a table that lacks a column or has it twice."""
+    counts = Counter(columns)
+    for name in wanted:
+        if counts[name] != 1:
+            found = "there twice" if counts[name] else "not there"
+            listed = ", ".join(map(repr, columns[:MAX_LISTED])) + (", ..." if len(columns) > MAX_LISTED else "")
+            msg = f"{where}: the column {name!r}, {role}, is {found}. The columns are {listed}. Check the name."
+            raise SourceError(msg)
+
+
+def _refuse_twice(names: list[str], where: str) -> None:
+    """Raise an error for features that share a name."""
+    if len(set(names)) < len(names):
+        name = next(name for name, n in Counter(names).items() if n > 1)
+        msg = f"{where}: the column {name!r} is there twice. Expected a name for each. Rename one, or exclude the name."
+        raise SourceError(msg)
+
+
 class Part(ABC):
     """One file, or one object in memory."""
 
     name: str  # as errors call it
     can_repeat = True
+    is_text = False
     first_row = 0  # for messages, where a part is a piece of another one
 
     @abstractmethod

@@ -1,27 +1,43 @@
-"""Conversion of Arrow batches to blocks of rows, labels and identifiers; errors name the column."""
+"""Arrow batches as blocks of rows, labels and identifiers; errors name the column."""
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from flybloom._internal.cells import CATEGORY, DATE, NUMBER, cells, is_missing, seconds_of
+from flybloom._internal.cells import CATEGORY, DATE, FALSE, MISSING, NUMBER, TRUE, cells, is_missing, seconds_of
 from flybloom._internal.frame_cells import is_list, vectors
 from flybloom._internal.typing import Array
-from flybloom.blocks.arrow_labels import kind_of_type, labels_of
-from flybloom.blocks.parts import Part, Place, RawBlock, ReadOptions, plain_column, shortened
+from flybloom.blocks.labels import TEXT, UNKNOWN, exact_labels
+from flybloom.blocks.parts import (
+    Part,
+    Place,
+    RawBlock,
+    ReadOptions,
+    feature_columns,
+    kinds_of,
+    require_columns,
+    shortened,
+)
 from flybloom.blocks.schema import PLURALS, PartFacts, Schema
 from flybloom.exceptions import SourceError
 
-# as pandas writes the index of a frame: to CSV, to CSV that was read before, to Parquet
-INDEX_COLUMNS = ("", "Unnamed: 0", "__index_level_0__")
-MAX_LISTED = 10  # columns that an error lists
+# One spelling for each number, so that no two strings become one label; or, on request, all spellings. Of up to 15
+# digits no two are the same float.
+WHOLE = {True: r"0|-?[1-9][0-9]*", False: r"[+-]?[0-9]+"}
+NUMBERS = {
+    True: r"0\.0|-?0\.[0-9]{0,13}[1-9]|-?[1-9][0-9]{0,7}\.(0|[0-9]{0,6}[1-9])",
+    False: r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?",
+}
+EXACT_IN_FLOAT = 2**53
 
 
 class TablePart(Part):
@@ -88,8 +104,6 @@ class TablePart(Part):
 @contextmanager
 def arrow_errors(name: str) -> Iterator[None]:
     """Convert errors of Arrow to SourceError with the name of the source."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
     try:
         yield
     except (SourceError, pa.ArrowMemoryError, pa.ArrowCancelled):
@@ -98,36 +112,6 @@ def arrow_errors(name: str) -> Iterator[None]:
         reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(". ")
         msg = f"{name} cannot be read ({reason}). Check that it is whole and of the kind that its name says."
         raise SourceError(msg) from error
-
-
-def feature_columns(columns: list[str], options: ReadOptions, where: str) -> tuple[list[str], list[str]]:
-    """Return the columns of the features, and remarks on ignored columns.
-
-    Each requested column must occur exactly once.
-    """
-    for name, role in ((options.target, "the target"), (options.id_column, "the identifier")):
-        if name is not None:
-            _require_columns([name], columns, where, role)
-    _require_columns([name for name in options.exclude if name not in columns], columns, where, "to be left out")
-    _require_columns([name for name, _ in options.kinds], columns, where, "whose kind is given")
-    if options.features is not None:
-        _require_columns(list(options.features), columns, where, "a feature")
-        _refuse_twice(list(options.features), where)
-        if options.target in options.features:
-            msg = f"{where}: the target {options.target!r} is also named as a feature. Name it once."
-            raise SourceError(msg)
-        return list(options.features), []
-    others = {options.target, options.id_column, *options.exclude}
-    names = [column for column in columns if column not in others and column not in INDEX_COLUMNS]
-    if not names:
-        msg = f"{where}: there is no column besides the target {options.target!r}. Expected at least one feature."
-        raise SourceError(msg)
-    _refuse_twice(names, where)
-    left_out = dict.fromkeys(column for column in columns if column not in others and column in INDEX_COLUMNS)
-    return names, [
-        f"the column {column!r} looks like the index of a frame and is left out; name it as a feature to read it"
-        for column in left_out
-    ]
 
 
 class Declared(NamedTuple):
@@ -139,8 +123,6 @@ class Declared(NamedTuple):
 
 def declared(type_: Any, name: str, where: str) -> Declared:
     """Return the kind of a column from its Arrow type: bools and durations are numbers, text is categorical."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
     is_ = pa.types
     if is_.is_integer(type_) or is_.is_floating(type_) or is_.is_boolean(type_):
         return Declared(NUMBER, np.dtype(type_.to_pandas_dtype()))
@@ -162,19 +144,13 @@ def declared(type_: Any, name: str, where: str) -> Declared:
     raise SourceError(msg)
 
 
-def kinds_of(names: list[str], found: list[str | None], options: ReadOptions) -> tuple[str | None, ...]:
-    """Return the kinds of columns: given by the options, or as found."""
-    given = dict(options.kinds)
-    return tuple(given.get(name, kind) for name, kind in zip(names, found, strict=True))
-
-
 def feature_cells(table: Any, schema: Schema, place: Place, marks: Array | None = None) -> Array:
     """Return columns of an Arrow table or batch as rows of numbers of one type.
 
     Missing values become NaN. Rows with invalid values are marked, or raise an error.
     """
     held = set(table.schema.names)
-    _require_columns([name for name in schema.columns if name not in held], table.schema.names, str(place), "a feature")
+    require_columns([name for name in schema.columns if name not in held], table.schema.names, str(place), "a feature")
     columns = np.empty((len(schema.columns), table.num_rows), schema.dtype)
     for column, (name, kind) in zip(columns, schema.columns.items(), strict=True):
         column[:] = _cells(table.column(name), name, kind, schema.dtype, place, marks)
@@ -192,8 +168,6 @@ def _vectors(table: Any, name: str, place: Place) -> Array:
 
 def identifiers(column: Any) -> Array:
     """Return a column of identifiers as an array; missing ones are None."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
     column = plain_column(column)
     if column.null_count == 0 and not pa.types.is_nested(column.type):
         return np.asarray(column.to_numpy(zero_copy_only=False))
@@ -204,14 +178,12 @@ def identifiers(column: Any) -> Array:
 
 def _cells(column: Any, name: str, kind: str, dtype: np.dtype[Any], place: Place, marks: Array | None) -> Array:
     """Convert a column to numbers according to its kind."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
     found = declared(column.type, name, str(place))
     if found.kind == kind == NUMBER:
         return _numbers(column, name, found.dtype, dtype, place)
     if found.kind == kind == DATE:
         zone = getattr(column.type, "tz", None)
-        local = column if zone is None else pa.compute.local_timestamp(column)
+        local = column if zone is None else pc.local_timestamp(column)
         return seconds_of(_plain(local.cast(pa.timestamp("us"), safe=False)))
     coded = plain_column(column).dictionary_encode()
     values = coded.dictionary.to_pylist()
@@ -233,8 +205,6 @@ def _cells(column: Any, name: str, kind: str, dtype: np.dtype[Any], place: Place
 
 def _numbers(column: Any, name: str, found: np.dtype[Any], dtype: np.dtype[Any], place: Place) -> Array:
     """Convert a numeric column, with NaN for missing values."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
     if column.null_count and dtype.kind != "f":
         msg = (
             f"{place}: the column {name!r} has {column.null_count} missing values among whole numbers, and its "
@@ -259,25 +229,121 @@ def _numbers(column: Any, name: str, found: np.dtype[Any], dtype: np.dtype[Any],
 
 def _plain(column: Any) -> Array:
     """Return a column of Arrow as an array."""
-    import pyarrow as pa  # noqa: PLC0415 - an extra
-
     return np.asarray(column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy())
 
 
-def _require_columns(wanted: list[str], columns: list[str], where: str, role: str) -> None:
-    """Raise an error for a table that lacks a column or has it twice."""
-    counts = Counter(columns)
-    for name in wanted:
-        if counts[name] != 1:
-            found = "there twice" if counts[name] else "not there"
-            listed = ", ".join(map(repr, columns[:MAX_LISTED])) + (", ..." if len(columns) > MAX_LISTED else "")
-            msg = f"{where}: the column {name!r}, {role}, is {found}. The columns are {listed}. Check the name."
-            raise SourceError(msg)
+def plain_column(column: Any) -> Any:
+    """Return a column as one Arrow array, without dictionaries and string views."""
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_dictionary(column.type):
+        return plain_column(column.dictionary).take(column.indices)
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
 
-def _refuse_twice(names: list[str], where: str) -> None:
-    """Raise an error for features that share a name."""
-    if len(set(names)) < len(names):
-        name = next(name for name, n in Counter(names).items() if n > 1)
-        msg = f"{where}: the column {name!r} is there twice. Expected a name for each. Rename one, or exclude the name."
+def kind_of_type(type_: Any, options: ReadOptions, where: str) -> str:
+    """Return the kind of labels for an Arrow type."""
+    if pa.types.is_dictionary(type_):
+        type_ = type_.value_type
+    if pa.types.is_null(type_):
+        return UNKNOWN
+    if _is_text(type_):
+        return "int64" if options.label_type == "number" else TEXT
+    if pa.types.is_integer(type_) or pa.types.is_boolean(type_) or pa.types.is_floating(type_):
+        return TEXT if options.label_type == "text" else np.dtype(type_.to_pandas_dtype()).name
+    msg = (
+        f"{where}: the target {options.target!r} is of type {type_}. Expected whole numbers, strings or bools as "
+        "labels. Convert it, or choose another target."
+    )
+    raise SourceError(msg)
+
+
+def kind_of_text(column: Any, *, is_strict: bool) -> str:
+    """Infer the kind of labels from the first values; if strict, each number must have a unique spelling."""
+    distinct = set(pc.unique(pc.utf8_trim_whitespace(column)).to_pylist())
+    words = distinct.difference(MISSING)  # among strings they are labels, but for the empty one
+    if not words:
+        return UNKNOWN if distinct <= {""} else TEXT
+    if all(re.fullmatch(WHOLE[is_strict], word) for word in words):
+        numbers = [int(word) for word in words]
+        if min(numbers) >= -(2**63) and max(numbers) < 2**63:
+            return "int64"
+        return "uint64" if min(numbers) >= 0 and max(numbers) < 2**64 else TEXT
+    if all(re.fullmatch(NUMBERS[is_strict], word) for word in words):
+        return "float64" if all(abs(float(word)) <= EXACT_IN_FLOAT for word in words) else TEXT
+    return "bool" if words <= {*TRUE, *FALSE} else TEXT
+
+
+def labels_of(column: Any, kind: str, options: ReadOptions, place: Place) -> Array:
+    """Convert an Arrow column to labels of a kind; errors name the first invalid row."""
+    column = plain_column(column)
+    what = f"{place}: the target {options.target!r}"
+    if column.null_count:
+        _refuse_unlabelled(column.null_count, what)
+    if not _is_text(column.type):
+        kind_of_type(column.type, options, str(place))  # refuses what is no label
+        return exact_labels(np.asarray(column.to_numpy(zero_copy_only=False)), kind, f"{place}: the labels")
+    return _strings(column, what) if kind == TEXT else _parsed(column, kind, options, place)
+
+
+def _strings(column: Any, what: str) -> Array:
+    """Return labels that are strings."""
+    _refuse_unlabelled(pc.sum(pc.equal(column, "")).as_py() or 0, what)
+    if pc.any(pc.match_substring(column, "\0")).as_py():  # NumPy would drop it at the end
+        msg = f"{what} has a NUL character in a label. Expected text. Repair the file."
         raise SourceError(msg)
+    return np.asarray(column.to_numpy(zero_copy_only=False)).astype(np.str_)
+
+
+def _parsed(column: Any, kind: str, options: ReadOptions, place: Place) -> Array:
+    """Parse text as numbers or bools; invalid values raise an error."""
+    column = pc.utf8_trim_whitespace(column)
+    _refuse_unlabelled(
+        pc.sum(pc.is_in(column, pa.array(MISSING, column.type))).as_py() or 0,
+        f"{place}: the target {options.target!r}",
+    )
+    if kind == "bool":
+        is_fine = pc.is_in(column, pa.array([*TRUE, *FALSE], column.type))
+    else:
+        pattern = (NUMBERS if kind.startswith("float") else WHOLE)[options.label_type != "number"]
+        is_fine = pc.match_substring_regex(column, f"^({pattern})$")
+    if not pc.all(is_fine).as_py():
+        _refuse_other(column, pc.index(is_fine, value=False).as_py(), kind, options, place)
+    if kind == "bool":
+        return np.asarray(pc.is_in(column, pa.array(TRUE, column.type)).to_numpy(zero_copy_only=False))
+    try:
+        numbers = pc.utf8_ltrim(column, "+").cast(getattr(pa, kind)()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:  # beyond 64 bits
+        at = next(i for i, word in enumerate(column.to_pylist()) if not _fits(word, kind))
+        _refuse_other(column, at, kind, options, place)
+    if kind.startswith("float") and (np.abs(numbers) > EXACT_IN_FLOAT).any():
+        _refuse_other(column, int(np.argmax(np.abs(numbers))), kind, options, place)
+    return np.asarray(numbers)
+
+
+def _fits(word: str, kind: str) -> bool:
+    """Return whether an integer fits into a type."""
+    limits = np.iinfo(kind)
+    return bool(limits.min <= int(word) <= limits.max)
+
+
+def _refuse_other(column: Any, at: int, kind: str, options: ReadOptions, place: Place) -> None:
+    """Raise an error for a label of another kind than the previous ones."""
+    found = shortened(repr(column[at].as_py()))
+    msg = (
+        f"{place.row(at)}: the target {options.target!r} began as {kind}, but then came {found}. "
+        "Write all labels alike, or say what they are: label_type='text' for every spelling a label of its own, "
+        "'number' for numbers however they are spelled."
+    )
+    raise SourceError(msg)
+
+
+def _refuse_unlabelled(n_missing: int, what: str) -> None:
+    """Raise an error for rows without a label."""
+    if n_missing:
+        msg = f"{what} has {n_missing} missing values. Expected one label per row. Drop these rows."
+        raise SourceError(msg)
+
+
+def _is_text(type_: Any) -> bool:
+    """Return whether an Arrow type is text."""
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or pa.types.is_string_view(type_))

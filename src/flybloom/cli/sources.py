@@ -11,7 +11,7 @@ import typer
 from flybloom._internal.atomic_write import check_writable
 from flybloom.cli.console import note
 from flybloom.cli.errors import blaming, in_options, usage_errors
-from flybloom.cli.options import Reading, names
+from flybloom.cli.options import LabelReading, Reading, names
 from flybloom.estimators.learning.progress import progress
 from flybloom.exceptions import SourceError
 
@@ -25,16 +25,17 @@ OPTIONS = {"id_column": "--id", "kinds": "--categories"}
 def open_source(source: str, target: str | None, reading: Reading, **options: Any) -> Blocks:
     """Return the blocks of a source; invalid options are usage errors."""
     from flybloom import read_blocks  # noqa: PLC0415 - heavy
-    from flybloom.blocks.csv_files import CsvPart  # noqa: PLC0415
 
     text_options = reading.text_options()
+    if isinstance(reading, LabelReading):
+        options["label_type"] = reading.label_type.value
     kinds = {**options.pop("kinds", {}), **dict.fromkeys(names(reading.categories) or (), "category")}
     exclude = names(reading.exclude) or ()
     with usage_errors(OPTIONS):
         blocks = read_blocks(
             source, target, exclude=exclude, kinds=kinds, block_rows=reading.block_rows, **text_options, **options
         )
-    if text_options and not any(isinstance(part, CsvPart) for part in blocks.parts):
+    if text_options and not any(part.is_text for part in blocks.parts):
         option = f"--{next(iter(text_options)).replace('_', '-')}"
         msg = f"is for CSV and TSV files; {blocks.parts[0].name} is none. Leave it out."
         raise typer.BadParameter(msg, param_hint=option)
