@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from importlib import import_module
 from pkgutil import iter_modules
@@ -14,7 +14,6 @@ import typer
 
 import flybloom
 from flybloom.cli import commands, errors
-from flybloom.cli.options import Reading
 
 app = typer.Typer(
     no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
@@ -41,12 +40,13 @@ def options(
 
 
 def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace a command's parameter of type `Reading` by an option for each field."""
+    """Replace a command's parameter of options for reading by an option for each field."""
     signature = inspect.signature(command, eval_str=True)
-    holder = next((name for name, one in signature.parameters.items() if one.annotation is Reading), None)
+    holder = next((name for name, one in signature.parameters.items() if is_dataclass(one.annotation)), None)
     if holder is None:
         return command
-    added = list(inspect.signature(Reading, eval_str=True).parameters.values())
+    kind = signature.parameters[holder].annotation
+    added = list(inspect.signature(kind, eval_str=True).parameters.values())
     parameters = [
         parameter
         for one in signature.parameters.values()
@@ -55,8 +55,8 @@ def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**options: Any) -> None:
-        own = {field.name: options.pop(field.name) for field in fields(Reading)}
-        command(**options, **{holder: Reading(**own)})
+        own = {field.name: options.pop(field.name) for field in fields(kind)}
+        command(**options, **{holder: kind(**own)})
 
     run.__signature__ = signature.replace(  # type: ignore[attr-defined]
         parameters=[one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,7 +11,7 @@ import typer
 
 from flybloom.cli.console import Stopwatch, note
 from flybloom.cli.errors import usage_errors
-from flybloom.cli.options import Kind, LabelKind, Reading, refuse_options
+from flybloom.cli.options import Kind, LabelKind, LabelReading, Reading, refuse_options
 from flybloom.cli.sources import for_each_block, look_at, open_source
 from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import ModelFileError
@@ -128,8 +129,6 @@ def blocks_for(
     source: str,
     target: str | None,
     reading: Reading,
-    *,
-    label_type: LabelKind = LabelKind.AUTO,
     **options: Any,
 ) -> Blocks:
     """Return the blocks of a source with the features and label type of the model."""
@@ -139,15 +138,14 @@ def blocks_for(
         if known is not None and getattr(reading, option) is not None:
             msg = "this model finds its columns by their names, and knows what they are. Leave it out."
             raise typer.BadParameter(msg, param_hint=f"--{option}")
-    if target is not None and label_type == LabelKind.AUTO and _is_text(model):
-        label_type = LabelKind.TEXT
+    if isinstance(reading, LabelReading) and reading.label_type == LabelKind.AUTO and _is_text(model):
+        reading = replace(reading, label_type=LabelKind.TEXT)
     return open_source(
         source,
         target,
         reading,
         features=None if known is None else known.tolist(),
         n_features=hashes.n_features_in_,
-        label_type=label_type.value,
         kinds=known_kinds(hashes),
         first_index=hashes.encoder_.first_index,
         **options,

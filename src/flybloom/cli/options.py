@@ -146,9 +146,6 @@ MaxCategories = Annotated[
 ClassWeight = Annotated[
     Weight | None, typer.Option("--class-weight", help="balanced: small classes count as much as large ones.")
 ]
-LabelType = Annotated[
-    LabelKind, typer.Option("--label-type", help="text: each spelling of a label in text files is a label of its own.")
-]
 Features = Annotated[
     str | None, typer.Option(help="Columns of the features, separated by commas; without it, all but the target.")
 ]
@@ -203,4 +200,14 @@ class Reading:
         return {name: value for name, value in given.items() if value is not None}
 
 
-AS_FOUND = Reading()
+@dataclass(frozen=True)
+class LabelReading(Reading):
+    """Options for reading files with labels."""
+
+    label_type: Annotated[
+        LabelKind,
+        typer.Option("--label-type", help="text: each spelling of a label in text files is a label of its own."),
+    ] = LabelKind.AUTO
+
+
+AS_FOUND = LabelReading()

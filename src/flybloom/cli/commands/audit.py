@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from flybloom._internal.atomic_write import atomic_write, check_writable
+from flybloom.cli import options
 from flybloom.cli.console import print_result, print_table, work_without_blocks
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import blocks_for, load_classifier
-from flybloom.cli.options import AS_FOUND, Jobs, Json, LabelKind, LabelType, Model, Reading, Source, Target
 from flybloom.cli.sources import look_at, read_all
 from flybloom.exceptions import require_extra
 
@@ -19,16 +19,15 @@ SHOWN = 10  # rows on the screen
 
 
 def command(
-    model: Model,
-    source: Source,
-    target: Target,
+    model: options.Model,
+    source: options.Source,
+    target: options.Target,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="A page to write, HTML.")] = None,
     most: Annotated[int, typer.Option(min=1, help="How many rows to list.")] = 50,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
-    label_type: LabelType = LabelKind.AUTO,
-    reading: Reading = AS_FOUND,
-    jobs: Jobs = 1,
-    json: Json = False,
+    reading: options.LabelReading = options.AS_FOUND,
+    jobs: options.Jobs = 1,
+    json: options.Json = False,
 ) -> None:
     """List rows of SOURCE, which MODEL has learned, whose label looks wrong.
 
@@ -38,7 +37,7 @@ def command(
         require_extra("jinja2", "report", "flybloom audit --output")
         check_writable(output, [model])
     audited = load_classifier(model, jobs, or_regressor=True)
-    blocks = blocks_for(audited, source, target, reading, label_type=label_type)
+    blocks = blocks_for(audited, source, target, reading)
     rows, labels = read_all(look_at(blocks, output))
 
     from flybloom.audit import facts, render  # noqa: PLC0415 - heavy

@@ -10,23 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flybloom._internal.atomic_write import check_writable
+from flybloom.cli import options
 from flybloom.cli.console import Stopwatch, print_result, print_table
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import blocks_for, load_learner, load_predictor
-from flybloom.cli.options import (
-    AS_FOUND,
-    Jobs,
-    Json,
-    LabelKind,
-    LabelType,
-    Model,
-    Reading,
-    Source,
-    Strict,
-    Target,
-    given_options,
-    refuse_options,
-)
 from flybloom.cli.sources import for_each_block, look_at, refuse_nothing, watched
 
 if TYPE_CHECKING:
@@ -47,17 +34,16 @@ Picture = Annotated[
 
 def command(
     context: typer.Context,
-    model: Model,
-    source: Source,
-    target: Target,
-    strict: Strict = False,
+    model: options.Model,
+    source: options.Source,
+    target: options.Target,
+    strict: options.Strict = False,
     test_then_train: TestThenTrain = False,
     learn_every: LearnEvery = ROWS_BEFORE_LEARNING,
     picture: Picture = None,
-    label_type: LabelType = LabelKind.AUTO,
-    reading: Reading = AS_FOUND,
-    jobs: Jobs = 1,
-    json: Json = False,
+    reading: options.LabelReading = options.AS_FOUND,
+    jobs: options.Jobs = 1,
+    json: options.Json = False,
 ) -> None:
     """Compare predictions of MODEL for SOURCE with the labels.
 
@@ -69,15 +55,17 @@ def command(
         if hasattr(learner, "leave_one_out_predict"):
             msg = f"it counts labels that were predicted right, and {model} predicts numbers. Leave it out."
             raise typer.BadParameter(msg, param_hint="--test-then-train")
-        stream = blocks_for(learner, source, target, reading, label_type=label_type)
+        stream = blocks_for(learner, source, target, reading)
         if picture is not None:
             check_writable(picture, [model])
         print_result(streamed(learner, look_at(stream, picture), learn_every, picture), as_json=json)
         return
-    refuse_options(given_options(context), ("learn_every", "picture"), "{} needs --test-then-train as well.")
+    options.refuse_options(
+        options.given_options(context), ("learn_every", "picture"), "{} needs --test-then-train as well."
+    )
     predictor = load_predictor(model, jobs)
     blocks = blocks_for(
-        predictor, source, target, reading, label_type=label_type,
+        predictor, source, target, reading,
         incomplete="refuse" if strict else "mark",
     )  # fmt: skip
     look_at(blocks)

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from flybloom._internal.atomic_write import atomic_write, check_writable
+from flybloom.cli import options
 from flybloom.cli.console import print_result
 from flybloom.cli.models import load_any, save_model
-from flybloom.cli.options import Json, Model, Output
 from flybloom.exceptions import ModelFileError, require_extra
 
 
@@ -31,8 +31,8 @@ class InputType(StrEnum):
 
 
 def command(
-    model: Model,
-    output: Output,
+    model: options.Model,
+    output: options.Output,
     format: Annotated[  # noqa: A002 - the name of the option
         Format,
         typer.Option("--format", help="frozen: for flybloom and its predictor; onnx: for any runtime."),
@@ -40,7 +40,7 @@ def command(
     input_type: Annotated[
         InputType, typer.Option(help="Type of the rows that an ONNX graph takes.")
     ] = InputType.FLOAT64,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
     """Write a small file with the same predictions as MODEL.
 

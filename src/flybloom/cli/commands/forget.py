@@ -8,21 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flybloom._internal.atomic_write import check_writable
+from flybloom.cli import options
 from flybloom.cli.console import print_result
 from flybloom.cli.models import blocks_for, change_file, inside
-from flybloom.cli.options import (
-    AS_FOUND,
-    Jobs,
-    Json,
-    LabelKind,
-    LabelType,
-    Model,
-    OutputOrSame,
-    Reading,
-    Source,
-    TargetIfAny,
-    require_target,
-)
 from flybloom.estimators.access import has_labels, n_rows_learned
 
 if TYPE_CHECKING:
@@ -34,15 +22,14 @@ ReceiptFile = Annotated[
 
 
 def command(
-    model: Model,
-    source: Source,
-    target: TargetIfAny = None,
-    output: OutputOrSame = None,
-    label_type: LabelType = LabelKind.AUTO,
-    reading: Reading = AS_FOUND,
+    model: options.Model,
+    source: options.Source,
+    target: options.TargetIfAny = None,
+    output: options.OutputOrSame = None,
+    reading: options.LabelReading = options.AS_FOUND,
     receipt: ReceiptFile = None,
-    jobs: Jobs = 1,
-    json: Json = False,
+    jobs: options.Jobs = 1,
+    json: options.Json = False,
 ) -> None:
     """Remove the rows of SOURCE from MODEL, as if it had never learned them.
 
@@ -56,10 +43,10 @@ def command(
         check_writable(receipt, [model])
 
     def blocks_of(learner: Any) -> Blocks:
-        require_target(target, is_needed=has_labels(learner))
+        options.require_target(target, is_needed=has_labels(learner))
         if receipt is not None:
             before.append(snapshot(inside(learner)))
-        return blocks_for(learner, source, target, reading, label_type=label_type)
+        return blocks_for(learner, source, target, reading)
 
     learner, facts = change_file(model, output, blocks_of, jobs, stage="forgetting", by="forget")
     if receipt is not None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import typer
 
+from flybloom.cli import options
 from flybloom.cli.console import print_result, print_table
 from flybloom.cli.models import inside, load_any
-from flybloom.cli.options import Json, Model
 from flybloom.estimators.access import hasher_of, n_rows_learned
 
 MAX_CLASSES = 30
@@ -16,7 +16,7 @@ MAX_NAMES_WIDTH = 80
 MORE_ROWS = 1_000_000
 
 
-def command(model: Model, json: Json = False) -> None:
+def command(model: options.Model, json: options.Json = False) -> None:
     """Describe MODEL: how it hashes, what it has learned, and its size."""
     loaded, training = load_any(model)
     hashes = inside(loaded)

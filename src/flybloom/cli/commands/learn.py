@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from flybloom.cli import options
 from flybloom.cli.console import print_result
 from flybloom.cli.models import blocks_for, change_file, learned_facts
-from flybloom.cli.options import (
-    AS_FOUND,
-    Jobs,
-    Json,
-    LabelKind,
-    LabelType,
-    Model,
-    OutputOrSame,
-    Reading,
-    Source,
-    TargetIfAny,
-    require_target,
-)
 from flybloom.estimators.access import has_labels
 
 if TYPE_CHECKING:
@@ -26,14 +14,13 @@ if TYPE_CHECKING:
 
 
 def command(
-    model: Model,
-    source: Source,
-    target: TargetIfAny = None,
-    output: OutputOrSame = None,
-    label_type: LabelType = LabelKind.AUTO,
-    reading: Reading = AS_FOUND,
-    jobs: Jobs = 1,
-    json: Json = False,
+    model: options.Model,
+    source: options.Source,
+    target: options.TargetIfAny = None,
+    output: options.OutputOrSame = None,
+    reading: options.LabelReading = options.AS_FOUND,
+    jobs: options.Jobs = 1,
+    json: options.Json = False,
 ) -> None:
     """Update MODEL with the rows of SOURCE.
 
@@ -41,8 +28,8 @@ def command(
     """
 
     def blocks_of(learner: Any) -> Blocks:
-        require_target(target, is_needed=has_labels(learner))
-        return blocks_for(learner, source, target, reading, label_type=label_type)
+        options.require_target(target, is_needed=has_labels(learner))
+        return blocks_for(learner, source, target, reading)
 
     learner, facts = change_file(model, output, blocks_of, jobs, stage="learning", by="partial_fit")
     print_result({"model": facts.pop("model"), **learned_facts(learner), **facts}, as_json=json)

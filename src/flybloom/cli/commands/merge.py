@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 
 from flybloom._internal.atomic_write import check_writable
+from flybloom.cli import options
 from flybloom.cli.console import print_result
 from flybloom.cli.models import learned_facts, load_any, save_model
-from flybloom.cli.options import Json, Output
 from flybloom.exceptions import IncompatibleHashError, ModelFileError
 
 
 def command(
     models: Annotated[list[Path], typer.Argument(help="Model files.", metavar="MODEL...", show_default=False)],
-    output: Output,
-    json: Json = False,
+    output: options.Output,
+    json: options.Json = False,
 ) -> None:
     """Add models: the result has learned the rows of all of them.
 

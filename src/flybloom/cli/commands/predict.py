@@ -9,20 +9,9 @@ import typer
 
 from flybloom import cli
 from flybloom._internal.atomic_write import check_writable
+from flybloom.cli import options
 from flybloom.cli.console import Stopwatch, print_result
 from flybloom.cli.models import blocks_for, load_predictor
-from flybloom.cli.options import (
-    AS_FOUND,
-    Cluster,
-    Jobs,
-    Json,
-    Model,
-    Reading,
-    Source,
-    Strict,
-    check_cluster,
-    given_options,
-)
 from flybloom.cli.sources import look_at
 from flybloom.exceptions import require_extra
 
@@ -32,8 +21,8 @@ NOT_ON_A_CLUSTER = ("block_rows", "jobs")
 
 def command(
     context: typer.Context,
-    model: Model,
-    source: Source,
+    model: options.Model,
+    source: options.Source,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A .csv or .parquet file; without it, CSV on standard output.")
     ] = None,
@@ -47,14 +36,14 @@ def command(
     safe_csv: Annotated[
         bool, typer.Option("--safe-csv", help="Put ' before text that a spreadsheet would run as a formula, as =1+1.")
     ] = False,
-    strict: Strict = False,
+    strict: options.Strict = False,
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="A column to leave out, if MODEL knows no names of features.")
     ] = None,
-    cluster: Cluster = None,
-    reading: Reading = AS_FOUND,
-    jobs: Jobs = 1,
-    json: Json = False,
+    cluster: options.Cluster = None,
+    reading: options.Reading = options.AS_FOUND,
+    jobs: options.Jobs = 1,
+    json: options.Json = False,
 ) -> None:
     """Write predictions of MODEL for each row of SOURCE.
 
@@ -63,7 +52,7 @@ def command(
     """
     _check_output(output, json=json, safe_csv=safe_csv)
     if cluster is not None:
-        check_cluster(given_options(context), NOT_ON_A_CLUSTER)
+        options.check_cluster(options.given_options(context), NOT_ON_A_CLUSTER)
     require_extra("pyarrow", "files", "flybloom predict")
     predictor = load_predictor(model, jobs)
     if probabilities and not hasattr(predictor, "predict_proba"):

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from flybloom._internal.atomic_write import check_writable
+from flybloom.cli import options
 from flybloom.cli.console import note, print_result
 from flybloom.cli.models import load_classifier, save_model
-from flybloom.cli.options import Json, Model, Output, names
 
 Epsilon = Annotated[float, typer.Option("--epsilon", help="How much may leak: e.g. 1.", show_default=False)]
 Delta = Annotated[float, typer.Option("--delta", help="But for a part of this size; 0 gives Laplace noise.")]
@@ -30,8 +30,8 @@ LimitDelta = Annotated[float, typer.Option("--limit-delta", help="The delta of -
 
 
 def command(
-    model: Model,
-    output: Output,
+    model: options.Model,
+    output: options.Output,
     epsilon: Epsilon,
     delta: Delta = 0.0,
     mechanism: Mechanism = "auto",
@@ -41,7 +41,7 @@ def command(
     max_rows: MaxRows = 1,
     limit: Limit = None,
     limit_delta: LimitDelta = 0.0,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
     """Write a differentially private release of MODEL, with noisy counts.
 
@@ -57,7 +57,7 @@ def command(
         mechanism=mechanism,
         n_kept=kept,
         classes=_labels(classes, loaded.classes_),
-        public=names(public) or (),
+        public=options.names(public) or (),
         max_rows=max_rows,
         limit=None if limit is None else (limit, limit_delta),
     )
@@ -80,7 +80,7 @@ def command(
 
 def _labels(classes: str | None, learned: object) -> list[str] | list[float] | None:
     """Return the labels of the option in the type of the model."""
-    given = names(classes)
+    given = options.names(classes)
     if given is None or getattr(learned, "dtype", None) is None or learned.dtype.kind in "OUST":  # type: ignore[attr-defined]
         return given
     try:

@@ -8,25 +8,24 @@ from typing import Annotated
 import typer
 
 from flybloom._internal.atomic_write import atomic_write, check_writable
+from flybloom.cli import options
 from flybloom.cli.console import print_result, work_without_blocks
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import blocks_for, load_classifier
-from flybloom.cli.options import AS_FOUND, Jobs, Json, LabelKind, LabelType, Model, Reading, Target
 from flybloom.cli.sources import look_at, read_all
 from flybloom.exceptions import require_extra
 
 
 def command(
-    model: Model,
+    model: options.Model,
     data: Annotated[str, typer.Option("--data", "-d", help="Labelled rows to test with; as SOURCE elsewhere.")],
-    target: Target,
+    target: options.Target,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write, HTML.")] = Path("report.html"),
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     image: Annotated[str | None, typer.Option(help="Rows are images of this height and width, such as 28x28.")] = None,
-    label_type: LabelType = LabelKind.AUTO,
-    reading: Reading = AS_FOUND,
-    jobs: Jobs = 1,
-    json: Json = False,
+    reading: options.LabelReading = options.AS_FOUND,
+    jobs: options.Jobs = 1,
+    json: options.Json = False,
 ) -> None:
     """Write an HTML report on MODEL: one file without scripts.
 
@@ -36,7 +35,7 @@ def command(
     require_extra("jinja2", "report", "flybloom report")
     check_writable(output, [model])
     classifier = load_classifier(model, jobs)
-    blocks = blocks_for(classifier, data, target, reading, label_type=label_type)
+    blocks = blocks_for(classifier, data, target, reading)
     rows, labels = read_all(look_at(blocks, output))
 
     from flybloom.report import facts, render  # noqa: PLC0415 - heavy

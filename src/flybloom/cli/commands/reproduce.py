@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flybloom.cli import options
 from flybloom.cli.console import Stopwatch, count_progress, print_result
-from flybloom.cli.options import Json
 
 if TYPE_CHECKING:
     from flybloom.paper.experiment import Check
@@ -34,7 +34,7 @@ def command(
         Path | None, typer.Option(help="Folder for results, figures and the page. Without it, reproduced/PROFILE.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Number of processes.")] = 1,
-    json: Json = False,
+    json: options.Json = False,
 ) -> None:
     """Reproduce ITEM of the paper: run what is missing, then write tables, figures and a page.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flybloom._internal.atomic_write import check_writable
+from flybloom.cli import options
 from flybloom.cli.console import Stopwatch, print_result, work_without_blocks
 from flybloom.cli.errors import Terminated, blaming, stopping_between_blocks
 from flybloom.cli.models import (
@@ -22,31 +23,6 @@ from flybloom.cli.models import (
     load_model,
     new_model,
     save_model,
-)
-from flybloom.cli.options import (
-    AS_FOUND,
-    ClassWeight,
-    Cluster,
-    EncodingOption,
-    Features,
-    Jobs,
-    Json,
-    Kind,
-    LabelKind,
-    LabelType,
-    MaxCategories,
-    Output,
-    Reading,
-    ReadOut,
-    Source,
-    TargetIfAny,
-    check_cluster,
-    given_options,
-    names,
-    refuse_options,
-    require_target,
-    size,
-    with_categories,
 )
 from flybloom.cli.sources import look_at, open_source
 from flybloom.estimators.access import has_labels
@@ -64,17 +40,17 @@ NOT_ON_A_CLUSTER = ("checkpoint", "every", "resume", "single_pass", "encoding_fr
 
 def command(
     context: typer.Context,
-    source: Source,
-    output: Output,
-    target: TargetIfAny = None,
+    source: options.Source,
+    output: options.Output,
+    target: options.TargetIfAny = None,
     kind: Annotated[
-        Kind,
+        options.Kind,
         typer.Option(
             help="classes: small and quick. pairs: more accurate. regression: pairs, for numbers instead of labels. "
             "novelty: outliers, learned without labels."
         ),
-    ] = Kind.CLASSES,
-    features: Features = None,
+    ] = options.Kind.CLASSES,
+    features: options.Features = None,
     components: Annotated[str, typer.Option(help="How many components: 4096, 20x the features, or auto.")] = "auto",
     connections: Annotated[str, typer.Option(help="Features that each sums: 8, 10% of them, or auto.")] = "auto",
     winners: Annotated[str, typer.Option(help="How many win in each row: 64, 1% of the components, or auto.")] = "auto",
@@ -88,12 +64,12 @@ def command(
         ),
     ] = None,
     readout: Annotated[
-        ReadOut,
+        options.ReadOut,
         typer.Option(
             help="Of classes: read by filters, or by bayes, which suits texts and is auto for them. Of novelty: by "
             "leverage, the default, or by a filter, which is smaller."
         ),
-    ] = ReadOut.AUTO,
+    ] = options.ReadOut.AUTO,
     alpha: Annotated[
         str | None,
         typer.Option(
@@ -101,7 +77,7 @@ def command(
             "Of novelty: what is added to the diagonal of the pairs, 50 unless given."
         ),
     ] = None,
-    class_weight: ClassWeight = None,
+    class_weight: options.ClassWeight = None,
     contamination: Annotated[
         float | None, typer.Option(min=0.0, max=0.5, help="Of novelty: share of outliers among the rows.")
     ] = None,
@@ -112,8 +88,8 @@ def command(
         ),
     ] = None,
     unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
-    encoding: EncodingOption = "auto",
-    max_categories: MaxCategories = None,
+    encoding: options.EncodingOption = "auto",
+    max_categories: options.MaxCategories = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the connections.")] = 0,
     encoding_from: Annotated[
         Path | None,
@@ -131,11 +107,10 @@ def command(
     ] = None,
     every: Annotated[str, typer.Option(help="When to save a checkpoint: after 60s, or after 100000 rows.")] = "60s",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")] = False,
-    cluster: Cluster = None,
-    label_type: LabelType = LabelKind.AUTO,
-    reading: Reading = AS_FOUND,
-    jobs: Jobs = 1,
-    json: Json = False,
+    cluster: options.Cluster = None,
+    reading: options.LabelReading = options.AS_FOUND,
+    jobs: options.Jobs = 1,
+    json: options.Json = False,
 ) -> None:
     """Train a model on SOURCE and save it.
 
@@ -143,15 +118,15 @@ def command(
     it is read once.
     """
     checkpoint_rows, checkpoint_seconds = _interval(every)
-    given = given_options(context)
+    given = options.given_options(context)
     if cluster is not None:
-        check_cluster(given, NOT_ON_A_CLUSTER)
+        options.check_cluster(given, NOT_ON_A_CLUSTER)
     if checkpoint is None:
-        refuse_options(given, ("every", "resume"), "{} needs --checkpoint as well.")
+        options.refuse_options(given, ("every", "resume"), "{} needs --checkpoint as well.")
     settings = {
-        "n_components": size(components, "--components", takes_multiple=True),
-        "n_connections": size(connections, "--connections"),
-        "n_winners": size(winners, "--winners"),
+        "n_components": options.size(components, "--components", takes_multiple=True),
+        "n_connections": options.size(connections, "--connections"),
+        "n_winners": options.size(winners, "--winners"),
         **({} if decay is None else {"decay": decay}),
         "readout": readout.value,
         **({} if alpha is None else {"alpha": _alpha(alpha)}),
@@ -159,21 +134,21 @@ def command(
         "contamination": "auto" if contamination is None else contamination,
         "forget_after": forget_after,
         "signed": not unsigned,
-        "encoding": with_categories(encoding, max_categories),
+        "encoding": options.with_categories(encoding, max_categories),
         "random_state": seed,
     }
     check_writable(output, [] if encoding_from is None else [encoding_from])
     if encoding_from is None:
         model = new_model(kind, settings, given)
     else:
-        refuse_options(given, FIXED_BY_LIKE, "--encoding-from does not go with {}. Leave them out.")
+        options.refuse_options(given, FIXED_BY_LIKE, "--encoding-from does not go with {}. Leave them out.")
         model = _like(encoding_from, settings, given)
-    require_target(target, is_needed=has_labels(model))
-    columns = names(features)
+    options.require_target(target, is_needed=has_labels(model))
+    columns = options.names(features)
     kinds = {} if encoding_from is None else known_kinds(model)
     if columns is None and kinds:
         columns = list(kinds)
-    blocks = open_source(source, target, reading, features=columns, kinds=kinds, label_type=label_type.value)
+    blocks = open_source(source, target, reading, features=columns, kinds=kinds)
     look_at(blocks, output)
     watch = Stopwatch()
     if cluster is not None:
@@ -230,7 +205,7 @@ def _like(path: Path, settings: dict[str, Any], given: set[str]) -> CountingEsti
     empty: CountingEstimator = model.like()
     known = empty.get_params()
     wrong = tuple(name for name in FOR_KINDS if name not in known)
-    refuse_options(given, wrong, f"a {type(model).__name__} does not go with {{}}. Leave them out.")
+    options.refuse_options(given, wrong, f"a {type(model).__name__} does not go with {{}}. Leave them out.")
     empty.set_params(**{name: settings[name] for name in FOR_KINDS if name in given})
     return checked(empty)
 

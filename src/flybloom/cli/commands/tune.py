@@ -9,26 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from flybloom._internal.atomic_write import atomic_write, check_writable
+from flybloom.cli import options
 from flybloom.cli.console import Stopwatch, print_result, print_table, work_without_blocks
 from flybloom.cli.errors import blaming
 from flybloom.cli.models import checked, save_model
-from flybloom.cli.options import (
-    AS_FOUND,
-    ClassWeight,
-    EncodingOption,
-    Features,
-    Jobs,
-    Json,
-    LabelKind,
-    LabelType,
-    MaxCategories,
-    Output,
-    Reading,
-    Source,
-    Target,
-    names,
-    with_categories,
-)
 from flybloom.cli.sources import look_at, open_source, read_all
 from flybloom.exceptions import require_extra
 
@@ -38,36 +22,35 @@ WAYS = ("encoding", "signed")  # which a file may list as well
 
 
 def command(
-    source: Source,
-    target: Target,
-    output: Output,
+    source: options.Source,
+    target: options.Target,
+    output: options.Output,
     grid: Annotated[
         str, typer.Option(help="auto, paper, or a TOML file with a list for each of: " + ", ".join(PARAMETERS + WAYS))
     ] = "auto",
     cv: Annotated[str, typer.Option(help="Number of folds, or loo to leave out one row at a time.")] = "10",
     scoring: Annotated[str, typer.Option(help="What to maximise: the name of a scikit-learn score.")] = "accuracy",
-    class_weight: ClassWeight = None,
-    features: Features = None,
+    class_weight: options.ClassWeight = None,
+    features: options.Features = None,
     picture: Annotated[Path | None, typer.Option(help="Draw a heat map of the scores to this PNG file.")] = None,
     unsigned: Annotated[bool, typer.Option("--unsigned", help="Connections without signs, as in the paper.")] = False,
-    encoding: EncodingOption = "auto",
-    max_categories: MaxCategories = None,
+    encoding: options.EncodingOption = "auto",
+    max_categories: options.MaxCategories = None,
     max_seconds: Annotated[
         float | None, typer.Option(help="Begin no further hash after so many seconds, and take the best so far.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the connections.")] = 0,
     most: Annotated[int, typer.Option(min=1, help="How many of the best settings to print.")] = 5,
-    label_type: LabelType = LabelKind.AUTO,
-    reading: Reading = AS_FOUND,
-    jobs: Jobs = 1,
-    json: Json = False,
+    reading: options.LabelReading = options.AS_FOUND,
+    jobs: options.Jobs = 1,
+    json: options.Json = False,
 ) -> None:
     """Try a grid of settings on SOURCE with exact cross-validation, and save the best model.
 
     All rows are held in memory and hashed once for each encoding and pair of sizes.
     """
     settings, folds = _grid(grid), _folds(cv)
-    encoding = with_categories(encoding, max_categories)
+    encoding = options.with_categories(encoding, max_categories)
     if picture is not None:
         require_extra("matplotlib", "plots", "--picture")
     for path in filter(None, (output, picture)):
@@ -85,7 +68,7 @@ def command(
         ),
         None if grid in GRIDS else "--grid",
     )  # fmt: skip
-    blocks = open_source(source, target, reading, features=names(features), label_type=label_type.value)
+    blocks = open_source(source, target, reading, features=options.names(features))
     rows, labels = read_all(look_at(blocks, output, picture))
     watch = Stopwatch()
     with work_without_blocks(), blaming(source):

@@ -7,38 +7,27 @@ from typing import Annotated
 
 import typer
 
+from flybloom.cli import options
 from flybloom.cli.console import print_result
 from flybloom.cli.models import blocks_for, inside, load_learner
-from flybloom.cli.options import (
-    AS_FOUND,
-    SOURCE_HELP,
-    Jobs,
-    Json,
-    LabelKind,
-    LabelType,
-    Model,
-    Reading,
-    TargetIfAny,
-)
 from flybloom.exceptions import ReceiptError
 
 ReceiptFile = Annotated[
     Path, typer.Argument(help="What `flybloom forget --receipt` wrote.", metavar="RECEIPT", show_default=False)
 ]
 SourceIfAny = Annotated[
-    str | None, typer.Argument(help=f"The rows that were forgotten. {SOURCE_HELP}", metavar="[SOURCE]")
+    str | None, typer.Argument(help=f"The rows that were forgotten. {options.SOURCE_HELP}", metavar="[SOURCE]")
 ]
 
 
 def command(
     receipt: ReceiptFile,
-    model: Model,
+    model: options.Model,
     source: SourceIfAny = None,
-    target: TargetIfAny = None,
-    label_type: LabelType = LabelKind.AUTO,
-    reading: Reading = AS_FOUND,
-    jobs: Jobs = 1,
-    json: Json = False,
+    target: options.TargetIfAny = None,
+    reading: options.LabelReading = options.AS_FOUND,
+    jobs: options.Jobs = 1,
+    json: options.Json = False,
 ) -> None:
     """Verify that MODEL is the one of RECEIPT and, given the rows of SOURCE, that it lacks exactly these.
 
@@ -57,7 +46,7 @@ def command(
     learner = load_learner(model, jobs)
     rows = None
     if source is not None:
-        blocks = blocks_for(learner, source, target, reading, label_type=label_type)
+        blocks = blocks_for(learner, source, target, reading)
         rows = ((block.X, block.y) for block in blocks)
     holds = verify(found, inside(learner), rows)
     proven = "the model is the one of the receipt"

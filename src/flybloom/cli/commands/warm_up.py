@@ -8,15 +8,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from flybloom.cli import options
 from flybloom.cli.console import Stopwatch, count_progress, note, print_result
-from flybloom.cli.options import Json
 from flybloom.estimators.access import has_labels
 
 TYPES = ("float64", "float32", "int64", "uint8", "bool")
 N_ROWS, N_FEATURES, N_CLASSES = 96, 20, 3
 
 
-def command(json: Json = False) -> None:
+def command(json: options.Json = False) -> None:
     """Compile the kernels for the usual types, so that later commands start faster.
 
     For container images and read-only installations: run it once with NUMBA_CACHE_DIR set to a readable folder, and
