@@ -6,7 +6,13 @@ from importlib import import_module
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from flybloom._internal.typing import Array
+from flybloom.core._kernels._plain import MIX_0, MIX_1, STEP
+from flybloom.core.counts.trend import COLUMN_STEPS, MAX_COLUMN, VALUE_STEPS
+from flybloom.core.readout.linear import FrozenOutputs, FrozenReadout
+from flybloom.core.readout.novelty_forms import FilterForm, NoveltyReadout
 from flybloom.estimators.access import hasher_of
 from flybloom.estimators.base import FlyEstimator
 from flybloom.estimators.classifier import FlyBloomClassifier
@@ -18,7 +24,6 @@ from flybloom.estimators.ridge import FlyRidgeClassifier
 from flybloom.exceptions import require_extra
 from flybloom.export.encoding import columns_apart, hashes, winners
 from flybloom.export.graph import OPSET, TYPES, Graph, Value
-from flybloom.export.scoring import label_values, linear_answers, novelty_answers, target_answers
 
 if TYPE_CHECKING:
     import onnx
@@ -77,12 +82,12 @@ def to_onnx(model: Any, *, dtype: Literal["float64", "float32", "int64"] = "floa
         msg = f"The 'dtype' parameter must be one of {INPUT_TYPES}. Got {dtype!r} instead."
         raise ValueError(msg)
     sink = _Model(import_module("onnx"))
-    outputs = write_model(Graph(sink), model, Value("X"), dtype)
+    outputs = write_model(model, Value(Graph(sink), "X"), dtype)
     finished: onnx.ModelProto = sink.finished(dtype, model.n_features_in_, outputs, _output_types(model))
     return finished
 
 
-def write_model(graph: Graph, model: Any, X: Value, dtype: str) -> dict[str, Value]:
+def write_model(model: Any, X: Value, dtype: str) -> dict[str, Value]:
     """Write the graph of a model, and return its outputs by name."""
     if not isinstance(model, CONVERTED):
         msg = (
@@ -93,16 +98,16 @@ def write_model(graph: Graph, model: Any, X: Value, dtype: str) -> dict[str, Val
     if hasattr(model, "freeze"):
         model = model.freeze()
     hasher = hasher_of(model)
-    won = winners(graph, hasher, X, dtype)
+    won = winners(hasher, X, dtype)
     if isinstance(model, FlyHash):
-        return {"winners": won, "hash": hashes(graph, hasher.n_components, won)}
+        return {"winners": won, "hash": hashes(hasher.n_components, won)}
     if isinstance(model, FrozenNovelty):
-        return novelty_answers(graph, model.frozen_readout, hasher.n_components, won)
+        return novelty_answers(model.frozen_readout, hasher.n_components, won)
     if isinstance(model, FrozenRegressor):
         frozen = model.frozen_readout
-        columns = None if frozen.grid.trend is None else columns_apart(graph, hasher.encoder, X, dtype)
-        return target_answers(graph, frozen, won, columns)
-    return linear_answers(graph, model.frozen_readout, hasher.projection.seed, won)
+        columns = None if frozen.grid.trend is None else columns_apart(hasher.encoder, X, dtype)
+        return target_answers(frozen, won, columns)
+    return linear_answers(model.frozen_readout, hasher.projection.seed, won)
 
 
 class _Model:
@@ -132,7 +137,7 @@ class _Model:
         """Return the validated model."""
         helper = self._onnx.helper
         for name, value in outputs.items():
-            self.add_node("Identity", [value], [name], {})
+            self.add_node("Identity", [value.name], [name], {})
         graph = helper.make_graph(
             self._nodes,
             "flybloom",
@@ -256,9 +261,92 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         raise TypeError(msg)
     model = operator.raw_operator
     sink = _Container(scope, container)
-    outputs = write_model(Graph(sink), model, Value(operator.inputs[0].full_name), dtype)
+    outputs = write_model(model, Value(Graph(sink), operator.inputs[0].full_name), dtype)
     wanted = [name for name in outputs if name != "winners"]
     for name, variable in zip(wanted, operator.outputs, strict=True):
         is_whole = name == "label" and hasattr(model, "classes_") and model.classes_.dtype.kind in "biu"
         attributes = {"to": TYPES["int64"]} if is_whole else {}
-        sink.add_node("Cast" if is_whole else "Identity", [outputs[name]], [variable.full_name], attributes)
+        sink.add_node("Cast" if is_whole else "Identity", [outputs[name].name], [variable.full_name], attributes)
+
+
+def linear_answers(learned: FrozenReadout, seed: int, won: Value) -> dict[str, Value]:
+    """Sum weights exactly; return the label with the largest score, and probabilities."""
+    scores, graph = _scores(learned, won), won.graph
+    label = graph.constant(label_values(learned.classes)).at(_largest(scores, won, seed), 0)
+    scaled = scores / float(learned.temperature * learned.divisor / learned.unit)
+    return {"label": label, "probabilities": graph.node("Softmax", scaled, axis=1).cast("float32")}
+
+
+def target_answers(learned: FrozenOutputs, won: Value, columns: Value | None) -> dict[str, Value]:
+    """Return targets from scores, with the trend added."""
+    scores, grid, graph = _scores(learned, won) * learned.unit, learned.grid, won.graph
+    if grid.trend is not None and columns is not None:
+        limit, of = float(MAX_COLUMN), grid.trend.segments()
+        whole = graph.node("Round", columns * float(COLUMN_STEPS)).clip(-limit, limit)
+        reach = graph.node("Max", whole.at(of.columns.astype(np.int64)) - of.lefts, 0.0)
+        sums = graph.node("MatMul", graph.node("Min", reach, of.widths), of.slopes) + of.start
+        scores = scores + sums / float(VALUE_STEPS)  # whole numbers, exact in any order
+    return {"variable": scores * np.array(grid.scales) + np.array(grid.origins)}
+
+
+def novelty_answers(learned: NoveltyReadout, n_components: int, won: Value) -> dict[str, Value]:
+    """Return -1 for outliers and 1 for others, and the decision function."""
+    form, graph = learned.form, won.graph
+    if isinstance(form, FilterForm):
+        sums = graph.constant(form.weights).at(won, 0).sum()  # multiples of 2^-30, exact in any order
+        n_winners = graph.node("Squeeze", graph.node("Shape", won, start=1, end=2)).cast("float64")
+        novelty = sums / n_winners
+    else:
+        hashed = hashes(n_components, won).cast("float64")
+        matrix = graph.constant(form.square(n_components)).cast("float64")
+        sums = (graph.node("MatMul", hashed, matrix) * hashed).sum()  # whole numbers, exact in any order
+        leverage = graph.node("Max", sums, 0.0) * form.unit
+        novelty = leverage / (leverage + 1.0)
+    scores = -novelty - learned.offset
+    return {"label": graph.node("Less", scores, 0.0).where(-1, 1), "scores": scores}
+
+
+def _scores(learned: FrozenReadout | FrozenOutputs, won: Value) -> Value:
+    """Return integer sums of the weights of winners and the intercept, exact in any order."""
+    return won.graph.constant(learned.weights).at(won, 0).cast("float64").sum() + learned.intercept
+
+
+def label_values(classes: Array) -> Array:
+    """Return labels in an ONNX type."""
+    return classes.astype(object) if classes.dtype.kind in "UT" else classes
+
+
+def _added_in_order(values: Value) -> Value:
+    """Sum over the second axis in a fixed order, which a reduction would not guarantee.
+
+    onnxruntime reduces integers as floats.
+    """
+    graph = values.graph
+    last = graph.node("Shape", values, start=1, end=2) - [1]
+    return graph.node("CumSum", values, 1).at(graph.node("Squeeze", last))
+
+
+def _largest(scores: Value, won: Value, seed: int) -> Value:
+    """Return the class with the largest score; ties are broken by a hash of the winners."""
+    graph, step = scores.graph, STEP.astype(np.int64)
+    tied = graph.node("Equal", scores, graph.node("ReduceMax", scores, [1], keepdims=1)).cast("int64")
+    word = _added_in_order(_mixed(won + step)).spread(1)
+    word = _mixed(graph.node("BitwiseXor", word, np.uint64(seed).astype(np.int64)))
+    chosen = _shifted(_shifted(_mixed(word + step), 32) * tied.sum(keepdims=1), 32)
+    rank = graph.node("CumSum", tied, 1)  # 1 for the first that ties
+    return graph.node("ArgMax", graph.node("Equal", rank * tied, chosen + 1).cast("int32"), axis=1, keepdims=0)
+
+
+def _mixed(words: Value) -> Value:
+    """Mix 64-bit words; signed products wrap around like unsigned ones."""
+    for bits, factor in ((30, MIX_0), (27, MIX_1), (31, None)):
+        words = words.graph.node("BitwiseXor", words, _shifted(words, bits))
+        if factor is not None:
+            words = words * factor.astype(np.int64)
+    return words
+
+
+def _shifted(words: Value, bits: int) -> Value:
+    """Shift words right logically."""
+    shifted = words.graph.node("BitShift", words.cast("uint64"), np.uint64(bits), direction="RIGHT")
+    return shifted.cast("int64")
