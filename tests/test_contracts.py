@@ -22,7 +22,7 @@ REFUSED = [  # who must not import what
     ("flybloom.report.summary", "flybloom.plots.similarity"),
     ("flybloom.paper.charts", "flybloom.plots._axes"),
     ("flybloom.report.html", "matplotlib"),
-    ("flybloom.report.images", "matplotlib.pyplot"),  # which the page imports
+    ("flybloom.report.html", "matplotlib.pyplot"),  # which the page imports
     ("flybloom._internal.html_page", "matplotlib"),
     ("flybloom.paper.experiments.noise", "flybloom.paper.experiments.vision"),
     ("flybloom.paper.experiments.noise", "flybloom.paper.registry"),  # and through it all others

@@ -18,8 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier
 from flybloom.report import class_similarity, facts, render, report
-from flybloom.report.html import number, percent, size
-from flybloom.report.images import grey_image, heat_image
+from flybloom.report.html import grey_image, heat_image, number, percent, size
 
 pytest.importorskip("jinja2")
 NASTY = '<script>alert("1")</script>'
@@ -214,8 +213,7 @@ def test_blocks_change_nothing(many, monkeypatch):
     model, X, y = many
     model = FlyBloomClassifier(512, n_winners=8, encoding="none", random_state=0).fit(X, y)
     whole = facts(model, sparse.csr_matrix(X), y)
-    monkeypatch.setattr("flybloom.report.answers.VALUES_AT_ONCE", 250 * 30)
-    monkeypatch.setattr("flybloom.report.readings.VALUES_AT_ONCE", 512 * 7)
+    monkeypatch.setattr("flybloom.report.summary.VALUES_AT_ONCE", 512 * 7)
     for rows in (X, sparse.csr_matrix(X), sparse.coo_matrix(X), X.tolist()):
         assert {**facts(model, rows, y), "timings": None} == {**whole, "timings": None}
 

@@ -169,7 +169,7 @@ def test_other_readers_of_the_counts_agree(weighted, tmp_path):
     model.save(tmp_path / "model.fly")
     loaded = predictor.load(tmp_path / "model.fly")
     np.testing.assert_array_equal(loaded.decision_scores(X), -model.novelty(X))
-    from flybloom.report.readings import ClassFilters  # noqa: PLC0415
+    from flybloom.report.summary import ClassFilters  # noqa: PLC0415
 
     np.testing.assert_array_equal(
         ClassFilters(model).similarity(np.arange(10), "familiarity"), class_similarity(model, kind="familiarity")

@@ -4,12 +4,9 @@ Finds label errors, influential rows, the value of groups of rows, duplicates an
 one pass over the rows. Certifies labels of new rows.
 """
 
-from flybloom.audit.groups import GroupValue, value
-from flybloom.audit.influence import Influence, influence
-from flybloom.audit.label_errors import LabelErrors, label_errors
+from flybloom.audit.errors import LabelErrors, Repeats, TargetErrors, label_errors, repeats, target_errors
+from flybloom.audit.influence import GroupValue, Influence, influence, value
 from flybloom.audit.page import facts, render
-from flybloom.audit.repeats import Repeats, repeats
-from flybloom.audit.target_errors import TargetErrors, target_errors
 from flybloom.estimators.certified import certify
 
 __all__ = [

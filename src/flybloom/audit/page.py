@@ -10,9 +10,7 @@ import numpy as np
 from flybloom._internal.html_page import render_page
 from flybloom._internal.typing import Array
 from flybloom._internal.validation import check_targets
-from flybloom.audit.label_errors import label_errors
-from flybloom.audit.repeats import repeats
-from flybloom.audit.target_errors import target_errors
+from flybloom.audit.errors import label_errors, repeats, target_errors
 
 MAX_ROWS = 50  # that are listed
 MAX_CLASSES = 40

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import time
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -14,9 +16,12 @@ from flybloom._internal.scores import accuracy, mean_recall, reliability
 from flybloom._internal.typing import Array, Codes
 from flybloom._internal.validation import NamedRows, check_labels, taken
 from flybloom.core.counts.columns import codes_of, unite
+from flybloom.core.counts.weight_unit import WeightUnit
+from flybloom.core.readout.class_weight import class_weights
+from flybloom.core.readout.explanation import cosine_similarity
+from flybloom.core.readout.filters import Filters
+from flybloom.estimators.classes import class_similarity
 from flybloom.paper import theory
-from flybloom.report.answers import Answers, Confusion, answers, as_array
-from flybloom.report.readings import ClassFilters, PairWeights
 
 FORMAT = 3
 """Version of the dictionary's layout."""
@@ -27,6 +32,7 @@ N_PAIRS = 5
 N_IMAGES = 8
 N_ROWS = 4
 N_FEATURES = 3
+VALUES_AT_ONCE = 2**22  # novelties or weights that are in memory at the same time
 
 
 def facts(
@@ -250,3 +256,143 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return value if value is None or isinstance(value, bool | int | float | str) else repr(value)
+
+
+class Answers(NamedTuple):
+    """Predictions and scores of each row."""
+
+    predicted: Array  # the label
+    novelty: Array | None  # to the nearest class, where the model knows novelty
+    confidence: Array  # the largest probability
+    own_probability: Array  # that of the true label, NaN where it was never learned
+    seconds: float  # that predicting took
+
+
+def answers(model: Any, X: Any, own: Codes) -> Answers:
+    """Return predictions for rows with true labels `own`, indices of classes or -1 for unknown ones."""
+    of_own, n_rows = np.full(own.size, np.nan), max(1, VALUES_AT_ONCE // model.classes_.size)
+    predicted, novelty, confidence, seconds = [], [], [], 0.0
+    for begin in range(0, own.size, n_rows):
+        block = slice(begin, begin + n_rows)
+        rows = X if n_rows >= own.size else taken(X, block)
+        start = time.perf_counter()
+        predicted.append(model.predict(rows))
+        seconds += time.perf_counter() - start
+        if hasattr(model, "filters_"):
+            novelty.append(model.novelty(rows).min(axis=1))
+        probability = model.predict_proba(rows)
+        confidence.append(probability.max(axis=1))
+        known = np.flatnonzero(own[block] >= 0)
+        of_own[block][known] = probability[known, own[block][known]]
+    nearest = np.concatenate(novelty) if novelty else None
+    return Answers(np.concatenate(predicted), nearest, np.concatenate(confidence), of_own, seconds)
+
+
+def as_array(X: Any) -> Array:
+    """Return rows of any kind as an array."""
+    if isinstance(X, NamedRows):
+        return X.array
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
+
+
+class Confusion:
+    """Sparse confusion matrix."""
+
+    def __init__(self, truth: Codes, told: Codes, n: int) -> None:
+        counts = sparse.csr_array((np.ones(truth.size, np.int64), (truth, told)), (n, n))
+        self.n_tested, self.n_told, self.n_right = counts.sum(axis=1), counts.sum(axis=0), counts.diagonal()
+        self._counts = counts
+        mistaken = sparse.coo_array(sparse.triu(counts + counts.T, 1))
+        by_labels = np.lexsort((mistaken.col, mistaken.row))
+        self.pairs = np.stack([mistaken.row, mistaken.col], axis=1)[by_labels]  # mistaken for each other, ascending
+        self.n_mistakes = mistaken.data[by_labels]
+
+    def most_confused(self, n: int) -> Codes:
+        """Return up to `n` labels, sorted: those most often confused, then those most often tested."""
+        by_mistakes = self.pairs[np.argsort(-self.n_mistakes, kind="stable")].ravel()
+        ranked = np.concatenate([by_mistakes, np.argsort(-self.n_tested, kind="stable")])
+        _, first = np.unique(ranked, return_index=True)
+        return np.sort(ranked[np.sort(first)][:n])
+
+    def table(self, labels: Codes) -> Array:
+        """Return the confusion matrix of some labels, true labels in rows."""
+        return np.asarray(self._counts[labels][:, labels].toarray())
+
+
+class ClassFilters:
+    """Filters of a fitted classifier, computed for a few classes at a time."""
+
+    kinds = ("filters", "familiarity")  # of similarity; the last one tells which pairs are hard
+
+    def __init__(self, model: Any) -> None:
+        self._model, self.temperature = model, float(model.temperature)
+        self.n_bytes = int(model.counts_.nbytes)
+        unit = WeightUnit(model.weight_unit_, model.counts_per_row_)
+        self._decay, self._class_count = unit.per_count(model.decay_), model.class_count_ * unit.per_row
+        self._counts = model.counts_.T
+        self._weights = class_weights(model.class_weight, model.classes_, self._class_count)
+
+    def explain(self, X: Any, labels: Array) -> Array:
+        """Return the contribution of each feature to a class."""
+        kind = "score" if self._model.readout_ == "bayes" else "familiarity"
+        shares: Array = self._model.explain(X, labels, kind=kind)
+        return shares
+
+    def penalty(self) -> None:
+        """Return None: filters have no penalty."""
+
+    def similarity(self, classes: Array, kind: str) -> Array:
+        """Return ``model.class_similarity()`` of some classes, given by their positions."""
+        filters = self._of(classes)
+        return cosine_similarity(filters.familiarity() if kind == "familiarity" else filters.weights())
+
+    def fill(self) -> tuple[Array, Array]:
+        """Return the occupancy of each class, and the novelty of an unrelated row."""
+        n_components, n_classes = self._counts.shape
+        occupancy, background = np.empty(n_classes), np.empty(n_classes)
+        step = max(1, VALUES_AT_ONCE // n_components)
+        for begin in range(0, n_classes, step):
+            block = slice(begin, begin + step)
+            occupancy[block] = theory.occupancy(self._counts[:, block].T)
+            background[block] = self._of(block).weights().mean(axis=0, dtype=np.float64)
+        return occupancy, background
+
+    def _of(self, classes: Array | slice) -> Filters:
+        """Return the filters of some classes."""
+        weights = None if self._weights is None else self._weights[classes]
+        return Filters(self._counts[:, classes], self._class_count[classes], self._decay, weights)
+
+
+class PairWeights:
+    """The weights of a fitted classifier."""
+
+    kinds = ("scores",)  # of similarity
+
+    def __init__(self, model: Any) -> None:
+        self._model, self.temperature = model, model.temperature_
+        self.n_bytes = int(model.counts_.nbytes + model.pair_counts_.nbytes)
+
+    def explain(self, X: Any, labels: Array) -> Array:
+        """Return how much each feature speaks for a class."""
+        shares: Array = self._model.explain(X, labels)
+        return shares
+
+    def penalty(self) -> dict[str, Any]:
+        """Return the penalty and its candidates."""
+        model = self._model
+        return {
+            "alpha": float(model.alpha_),
+            "is_chosen": model.alpha == "gcv",
+            "tried": [{"alpha": alpha, "gcv": value} for alpha, value in model.gcv_.tolist()],
+            "rows_for_a_component": float(model.class_count_.sum() / model.n_components_),
+            "bytes_to_predict": int(model.coef_.nbytes + model.intercept_.nbytes),
+        }
+
+    def similarity(self, classes: Array, kind: str) -> Array:  # noqa: ARG002
+        """Return ``model.class_similarity()`` of some classes, given by their positions."""
+        similarity: Array = class_similarity(self._model)[classes][:, classes]
+        return similarity
+
+    def fill(self) -> tuple[Array, None]:
+        """Return the occupancy of each class, and no novelty of unrelated rows."""
+        return (self._model.counts_ > 0).mean(axis=1), None
