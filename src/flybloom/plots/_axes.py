@@ -24,9 +24,6 @@ def axes_for(owner: str, ax: Any) -> Any:
 class Display:
     """Base class of displays."""
 
-    ax_: Any
-    figure_: Any
-
     def plot(self, ax: Any = None, **options: Any) -> Self:
         """Draw.
 

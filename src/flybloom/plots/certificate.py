@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from flybloom.plots._axes import Display, plain
 NORMS = {"linf": "every feature may move by", "l2": "l2 distance", "l1": "l1 distance"}
 
 
+@dataclass(eq=False, repr=False)
 class CertificateDisplay(Display):
     """Share of rows with a certified label, against the radius.
 
@@ -51,13 +53,11 @@ class CertificateDisplay(Display):
     True
     """
 
-    line_: Any
-
-    def __init__(self, radius: Any, *, is_right: Any = None, norm: str = "linf", name: str | None = None) -> None:
-        self.radius = radius
-        self.is_right = is_right
-        self.norm = norm
-        self.name = name
+    radius: Any
+    _: KW_ONLY
+    is_right: Any = None
+    norm: str = "linf"
+    name: str | None = None
 
     @classmethod
     def from_estimator(

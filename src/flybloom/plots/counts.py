@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from flybloom.plots._axes import grid_of_axes, plain
 
 
+@dataclass(eq=False, repr=False)
 class CountsDisplay:
     """Counts of models as heat maps, stacked with the same colours.
 
@@ -47,14 +49,10 @@ class CountsDisplay:
     True
     """
 
-    axes_: list[Any]
-    figure_: Any
-    ims_: list[Any]
-
-    def __init__(self, counts: Any, *, titles: Any, display_labels: Any = None) -> None:
-        self.counts = counts
-        self.titles = titles
-        self.display_labels = display_labels
+    counts: Any
+    _: KW_ONLY
+    titles: Any
+    display_labels: Any = None
 
     @classmethod
     def from_estimators(

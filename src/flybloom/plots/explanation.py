@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -13,14 +15,12 @@ from flybloom.plots._axes import grid_of_axes, plain
 class _Panels:
     """Feature values in panels: images, or bars of the largest values."""
 
-    axes_: list[Any]
-    figure_: Any
+    image_shape: Any
+    feature_names: Any
 
-    def __init__(self, values: Any, titles: Any, image_shape: Any, feature_names: Any) -> None:
-        self._values = np.atleast_2d(values)
-        self._titles = titles
-        self.image_shape = image_shape
-        self.feature_names = feature_names
+    def _panels(self) -> Iterable[tuple[Any, Any]]:
+        """Return title and values of each panel."""
+        raise NotImplementedError
 
     def plot(self, *, ax: Any = None, cmap: str = "RdBu_r", n_features: int = 8) -> Self:
         """Draw.
@@ -39,13 +39,15 @@ class _Panels:
         display
             The display itself.
         """
-        self.axes_ = grid_of_axes(type(self).__name__, len(self._values), ax)
+        panels = list(self._panels())
+        self.axes_ = grid_of_axes(type(self).__name__, len(panels), ax)
         self.figure_ = self.axes_[0].figure
-        for axes, values, title in zip(self.axes_, self._values, self._titles, strict=True):
+        for axes, (title, values) in zip(self.axes_, panels, strict=True):
             _draw(axes, values, str(title), self.image_shape, self.feature_names, cmap, n_features)
         return self
 
 
+@dataclass(eq=False, repr=False)
 class ClassProfileDisplay(_Panels):
     """Profile of each class: images, or bars of the most important features.
 
@@ -82,13 +84,11 @@ class ClassProfileDisplay(_Panels):
     10
     """
 
-    def __init__(
-        self, profiles: Any, *, display_labels: Any = None, image_shape: Any = None, feature_names: Any = None
-    ) -> None:
-        self.profiles = profiles
-        self.display_labels = display_labels
-        titles = range(len(profiles)) if display_labels is None else display_labels
-        super().__init__(profiles, titles, image_shape, feature_names)
+    profiles: Any
+    _: KW_ONLY
+    display_labels: Any = None
+    image_shape: Any = None
+    feature_names: Any = None
 
     @classmethod
     def from_estimator(
@@ -121,7 +121,13 @@ class ClassProfileDisplay(_Panels):
             feature_names=getattr(estimator, "feature_names_in_", None),
         ).plot(ax=ax, **plot_options)
 
+    def _panels(self) -> Iterable[tuple[Any, Any]]:
+        """Return title and values of each class."""
+        labels = range(len(self.profiles)) if self.display_labels is None else self.display_labels
+        return zip(labels, self.profiles, strict=True)
 
+
+@dataclass(eq=False, repr=False)
 class FeatureShareDisplay(_Panels):
     """The share of each feature in the scores of rows: images, or bars of the largest shares.
 
@@ -159,12 +165,11 @@ class FeatureShareDisplay(_Panels):
     3
     """
 
-    def __init__(self, shares: Any, *, titles: Any = None, image_shape: Any = None, feature_names: Any = None) -> None:
-        self.shares = shares
-        self.titles = titles
-        super().__init__(
-            shares, [""] * len(np.atleast_2d(shares)) if titles is None else titles, image_shape, feature_names
-        )
+    shares: Any
+    _: KW_ONLY
+    titles: Any = None
+    image_shape: Any = None
+    feature_names: Any = None
 
     @classmethod
     def from_estimator(
@@ -207,6 +212,11 @@ class FeatureShareDisplay(_Panels):
         return cls(shares, titles=titles, image_shape=image_shape, feature_names=feature_names).plot(
             ax=ax, **plot_options
         )
+
+    def _panels(self) -> Iterable[tuple[Any, Any]]:
+        """Return title and values of each row."""
+        shares = np.atleast_2d(self.shares)
+        return zip([""] * len(shares) if self.titles is None else self.titles, shares, strict=True)
 
 
 def _draw(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from flybloom.plots._axes import Display, plain
 N_BINS = 40
 
 
+@dataclass(eq=False, repr=False)
 class NoveltyDisplay(Display):
     """Histogram of novelty by group, with the threshold of a detector.
 
@@ -52,22 +54,19 @@ class NoveltyDisplay(Display):
     [False, True]
     """
 
-    bars_: dict[Any, Any]
-    line_: Any
+    novelty: Any
+    _: KW_ONLY
+    threshold: float | None = None
+    groups: Any = None
+    novelty_name: str = "novelty"
 
-    def __init__(
-        self, novelty: Any, *, threshold: float | None = None, groups: Any = None, novelty_name: str = "novelty"
-    ) -> None:
-        if groups is not None and len(groups) != len(novelty):
+    def __post_init__(self) -> None:
+        if self.groups is not None and len(self.groups) != len(self.novelty):
             msg = (
-                f"The 'groups' parameter of NoveltyDisplay must have an entry for each of {len(novelty)} rows. "
-                f"Got {len(groups)} instead."
+                f"The 'groups' parameter of NoveltyDisplay must have an entry for each of {len(self.novelty)} rows. "
+                f"Got {len(self.groups)} instead."
             )
             raise ValueError(msg)
-        self.novelty = novelty
-        self.threshold = threshold
-        self.groups = groups
-        self.novelty_name = novelty_name
 
     @classmethod
     def from_estimator(

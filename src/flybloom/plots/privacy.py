@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from flybloom.plots._axes import Display, plain
 
 
+@dataclass(eq=False, repr=False)
 class PrivacyDisplay(Display):
     """Accuracy of private releases against epsilon, with its standard deviation over draws.
 
@@ -50,29 +52,20 @@ class PrivacyDisplay(Display):
     ['0.5', '1', '2']
     """
 
-    errorbar_: Any
-    line_: Any
+    epsilons: Any
+    scores: Any
+    _: KW_ONLY
+    baseline: float | None = None
+    name: str = "released"
+    score_name: str = "accuracy"
 
-    def __init__(
-        self,
-        epsilons: Any,
-        scores: Any,
-        *,
-        baseline: float | None = None,
-        name: str = "released",
-        score_name: str = "accuracy",
-    ) -> None:
-        if len(np.shape(scores)) != 2 or len(scores) != len(epsilons):  # noqa: PLR2004
+    def __post_init__(self) -> None:
+        if len(np.shape(self.scores)) != 2 or len(self.scores) != len(self.epsilons):  # noqa: PLR2004
             msg = (
-                f"The 'scores' parameter of PrivacyDisplay must have a row for each of {len(epsilons)} epsilons. "
-                f"Got an array of shape {np.shape(scores)} instead."
+                f"The 'scores' parameter of PrivacyDisplay must have a row for each of {len(self.epsilons)} epsilons. "
+                f"Got an array of shape {np.shape(self.scores)} instead."
             )
             raise ValueError(msg)
-        self.epsilons = epsilons
-        self.scores = scores
-        self.baseline = baseline
-        self.name = name
-        self.score_name = score_name
 
     @classmethod
     def from_estimator(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from flybloom.plots._axes import axes_for, plain
 MAX_NUMBERS = 20  # classes up to which each cell shows its number
 
 
+@dataclass(eq=False, repr=False)
 class ClassSimilarityDisplay:
     """Heat map or dendrogram of the similarity between classes.
 
@@ -51,9 +53,9 @@ class ClassSimilarityDisplay:
     >>> _ = display.plot(kind="dendrogram")
     """
 
-    def __init__(self, similarity: Any, *, display_labels: Any = None) -> None:
-        self.similarity = similarity
-        self.display_labels = display_labels
+    similarity: Any
+    _: KW_ONLY
+    display_labels: Any = None
 
     @classmethod
     def from_estimator(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from flybloom.plots._axes import Display, plain
 from flybloom.streams import StreamScores
 
 
+@dataclass(eq=False, repr=False)
 class StreamDisplay(Display):
     """Rolling accuracies of models along a stream, with two baselines.
 
@@ -38,10 +40,7 @@ class StreamDisplay(Display):
     3
     """
 
-    lines_: list[Any]
-
-    def __init__(self, scores: dict[str, StreamScores]) -> None:
-        self.scores = scores
+    scores: dict[str, StreamScores]
 
     @classmethod
     def from_scores(

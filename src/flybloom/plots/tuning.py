@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from flybloom.estimators.tuning.grids import NAMES
 from flybloom.plots._axes import Display, plain
 
 
+@dataclass(eq=False, repr=False)
 class TuningDisplay(Display):
     """Heat map of the scores of a search over two of its parameters.
 
@@ -55,25 +57,13 @@ class TuningDisplay(Display):
     (2, 2)
     """
 
-    im_: Any
-    text_: Array
-
-    def __init__(
-        self,
-        scores: Array,
-        *,
-        x_values: list[Any],
-        y_values: list[Any],
-        x: str,
-        y: str,
-        score_name: str = "score",
-    ) -> None:
-        self.scores = scores
-        self.x_values = x_values
-        self.y_values = y_values
-        self.x = x
-        self.y = y
-        self.score_name = score_name
+    scores: Array
+    _: KW_ONLY
+    x_values: list[Any]
+    y_values: list[Any]
+    x: str
+    y: str
+    score_name: str = "score"
 
     @classmethod
     def from_estimator(
