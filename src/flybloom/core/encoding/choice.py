@@ -61,9 +61,9 @@ class Auto:
         """Choose the encoding for a sample of numeric rows.
 
         Dense columns are standardised and clipped. Missing values in up to 100 columns are imputed; up to 30 columns
-        become 5 soft bins each, with the column itself beside them, unless nearest neighbours in
-        the sample do better without; of more columns, the informative ones do if they are at most 30. Of rows that are
-        images, up to 2048 columns become their 50 leading principal components; pairs see more than 512 through
+        become 5 soft bins each, with the column itself beside them, unless rows have one label and nearest neighbours
+        in the sample do better without; of more columns, the informative ones do if they are at most 30. Of rows that
+        are images, up to 2048 columns become their 50 leading principal components; pairs see more than 512 through
         windows. Unit vectors, as embeddings are, are only centred for pairs: their columns are alike in scale and in
         worth. Sparse rows are taken as they are. With labels, columns are weighted by their relevance, but not those
         of images, nor more than 1024 of sparse rows. For novelty, up to 100 columns become soft bins of a wide range
@@ -110,7 +110,8 @@ class Auto:
         binned = Encoding(
             bins=BINS, passthrough_scale=PASSTHROUGH, relevance=min(relevance, FEW_RELEVANCE), columns=columns
         )
-        is_plain = self.uses_labels and self.selects and is_behind(sample, binned, plain)
+        has_classes = sample.labels is not None and sample.labels.ndim == 1  # neighbours vote for one label
+        is_plain = self.uses_labels and self.selects and has_classes and is_behind(sample, binned, plain)
         return replace(plain if is_plain else binned, fill=fill)
 
     def _informative_columns(self, sample: Sample) -> tuple[int, ...] | None:
