@@ -92,7 +92,9 @@ def open_file(path: Path) -> BinaryIO:
         return cast("BinaryIO", gzip.open(path, "rb"))
     if path.suffix.lower() == ".zst":
         require_extra("pyarrow", "files")
-        return io.BufferedReader(_Zstandard(path))
+        import pyarrow as pa  # noqa: PLC0415 - an extra; the standard library knows it from Python 3.14 on
+
+        return io.BufferedReader(pa.CompressedInputStream(pa.OSFile(str(path)), "zstd"))
     return path.open("rb")
 
 
@@ -107,31 +109,3 @@ def file_errors(name: str) -> Iterator[None]:
         expected = " Expected a packed file that is whole. Fetch or pack it again." if is_packed else ""
         msg = f"{name} cannot be read ({reason}).{expected or ' Check the file and its permissions.'}"
         raise SourceError(msg) from error
-
-
-class _Zstandard(io.RawIOBase):
-    """Zstandard file; the standard library supports it from Python 3.14 on."""
-
-    def __init__(self, path: Path) -> None:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-
-        super().__init__()
-        self._file = pa.OSFile(str(path))
-        self._stream = pa.CompressedInputStream(self._file, "zstd")
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read into a buffer; return the number of bytes."""
-        piece = self._stream.read(len(buffer))
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-    def close(self) -> None:
-        """Close the file."""
-        if not self.closed:
-            self._stream.close()
-            self._file.close()
-        super().close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,28 +22,20 @@ FLOATS = ("float16", "float32", "float64")
 GROUPS = {TEXT: "strings", "bool": "bools", AS_GIVEN: "of a type that each block has for itself"}
 
 
-class LabelFact(NamedTuple):
-    """Kind of the labels of one part of a source."""
-
-    where: str
-    kind: str
-    is_written: bool  # every label is also a string
-
-
-def united_kind(facts: Iterable[LabelFact]) -> str:
-    """Return the common kind of all parts; incompatible kinds raise an error."""
-    known = [fact for fact in facts if fact.kind != UNKNOWN]
-    groups = {_group(fact.kind) for fact in known}
+def united_kind(found: Iterable[tuple[str, str, bool]]) -> str:
+    """Return the common kind of all parts, given as name, kind, and whether every label is also a string."""
+    known = [part for part in found if part[1] != UNKNOWN]
+    kinds = {kind for _, kind, _ in known}
     if not known:
         return TEXT
-    if len(groups) == 1:
-        kinds = {fact.kind for fact in known}
+    if len({_group(kind) for kind in kinds}) == 1:
         return kinds.pop() if len(kinds) == 1 else _united_numbers(kinds)
-    if all(fact.is_written or fact.kind == TEXT for fact in known):
+    if all(is_written or kind == TEXT for _, kind, is_written in known):
         return TEXT
-    a, b = known[0], next(fact for fact in known if _group(fact.kind) != _group(known[0].kind))
+    first, of_first, _ = known[0]
+    name, kind, _ = next(part for part in known if _group(part[1]) != _group(of_first))
     msg = (
-        f"{b.where}: the labels are {_group(b.kind)}, those of {a.where} are {_group(a.kind)}. "
+        f"{name}: the labels are {_group(kind)}, those of {first} are {_group(of_first)}. "
         "Write all labels as one type, or read them as text (label_type='text')."
     )
     raise SourceError(msg)

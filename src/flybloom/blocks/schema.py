@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flybloom._internal.cells import KINDS, NUMBER
-from flybloom.blocks.labels import TEXT, UNKNOWN, LabelFact, united_kind
+from flybloom.blocks.labels import TEXT, UNKNOWN, united_kind
 from flybloom.exceptions import SourceError
 
 PLURALS = {"number": "numbers", "category": "categories", "date": "dates"}
@@ -98,7 +98,7 @@ def united_schema(
         if facts.dtype is not None:
             dtypes.add(facts.dtype)
         if facts.labels is not None:
-            labels.append(LabelFact(name, facts.labels, facts.labels_are_written))
+            labels.append((name, facts.labels, facts.labels_are_written))
         if facts.n_features is not None:
             first = first or (name, facts)
             _require_same(name, facts, *first)

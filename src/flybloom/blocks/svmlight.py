@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from functools import cached_property
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import numpy as np
 
@@ -24,29 +24,21 @@ MAX_BLOCK_BYTES = 2**26  # of lines that are parsed at once, however many they a
 MAX_WORDS = 2**16  # labels that are remembered, so that each is looked at once
 
 
-class _Look(NamedTuple):
-    """Summary of a file: range of indices and kind of labels."""
-
-    lowest: int
-    highest: int
-    labels: str
-
-
 class SvmlightFile(FilePart):
     """Reader of an svmlight file. Indices begin at 1, unless any file of the source has an index 0."""
 
     def inspect(self, options: ReadOptions) -> PartFacts:
         """Return the range of the indices and the kind of the labels, from a pass over the file."""
         refuse_columns(options, self.name)
-        look = self._look
-        if look.highest > MAX_FEATURES and options.n_features is None:
+        lowest, highest, kind = self._look
+        if highest > MAX_FEATURES and options.n_features is None:
             msg = (
-                f"{self.name}: the largest index is {look.highest}. Expected at most {MAX_FEATURES}. "
+                f"{self.name}: the largest index is {highest}. Expected at most {MAX_FEATURES}. "
                 "Repair the file, or say how many features there are (n_features)."
             )
             raise SourceError(msg)
-        labels = None if options.target is None else TEXT if options.label_type == "text" else look.labels
-        return PartFacts(np.dtype(np.float64), labels=labels, indices=(look.lowest, look.highest))
+        labels = None if options.target is None else TEXT if options.label_type == "text" else kind
+        return PartFacts(np.dtype(np.float64), labels=labels, indices=(lowest, highest))
 
     def read(self, options: ReadOptions, schema: Schema) -> Iterator[RawBlock]:
         """Parse blocks of lines."""
@@ -70,7 +62,7 @@ class SvmlightFile(FilePart):
                 at, n_rows = at + len(lines), n_rows + X.shape[0]
 
     @cached_property
-    def _look(self) -> _Look:
+    def _look(self) -> tuple[int, int, str]:
         """The smallest and largest index, and the kind of the labels."""
         lowest, highest, kinds = 2**62, 0, {"int64"}
         words: set[bytes] = set()
@@ -82,18 +74,17 @@ class SvmlightFile(FilePart):
                 except ValueError as error:
                     msg = f"{self.name}, line {number}: {error}. Expected 'label index:value index:value ...'."
                     raise SourceError(msg) from error
-                if word not in words and len(words) < MAX_WORDS:
-                    words.add(word)
+                if word not in words:
                     kinds.add(_kind_of(_number(word, f"{self.name}, line {number}")))
-                elif word not in words:
-                    kinds.add(_kind_of(_number(word, f"{self.name}, line {number}")))
+                    if len(words) < MAX_WORDS:
+                        words.add(word)
                 if indices:
                     lowest, highest = min(lowest, *indices), max(highest, *indices)
                 if lowest < 0 or highest > MAX_INDEX:
                     wrong = lowest if lowest < 0 else highest
                     msg = f"{self.name}, line {number}: the index {wrong}. Expected 0 to {MAX_INDEX}. Repair the file."
                     raise SourceError(msg)
-        return _Look(min(1, lowest), highest, min(kinds))  # "float64" is before "int64", and that before "uint64"
+        return min(1, lowest), highest, min(kinds)  # "float64" is before "int64", and that before "uint64"
 
 
 def _lines(file: BinaryIO, name: str) -> Iterator[bytes]:

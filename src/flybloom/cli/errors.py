@@ -45,15 +45,7 @@ EXIT_CODES: dict[type[BaseException], int] = {  # the first that fits; documente
     Exception: 1,
 }
 EXPECTED = (ValueError, OSError, ImportError, MemoryError)  # whose words are meant for whoever reads them
-OURS = (
-    SourceError,
-    ModelFileError,
-    IncompatibleHashError,
-    NeverLearnedError,
-    PrivacyError,
-    ReceiptError,
-    CheckpointError,
-)
+OURS = tuple(kind for kind in EXIT_CODES if issubclass(kind, ValueError))  # which say themselves where they come from
 USAGE_ERROR: Any = typer.BadParameter.mro()[2]  # ClickException, from wherever typer has it
 PARAMETER = re.compile(r"\b(file_encoding|label_type|single_pass|id_column)\b(=(?:True|'([^']*)'))?")
 IN_BRACKETS = re.compile(r"\((delimiter|decimal|delimiter, decimal|exclude|kinds)\)")
