@@ -25,6 +25,8 @@ QUICK = [promise for promise in PROMISES if not any(word in promise.sentence for
 @pytest.mark.parametrize("promise", QUICK, ids=lambda promise: promise.sentence)
 def test_promises_hold(promise):
     """The first trials of a seed."""
+    if promise.missing:
+        pytest.skip(promise.missing)
     outcome = attack(promise, seed=0, seconds=SECONDS, most=100)
     assert outcome.trials
     assert not outcome.wrong, outcome.wrong

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ from flybloom.federated import MaskedSum, Party
 from flybloom.federated.masking import MaskingError, _agreed, _joined, _stream
 
 SIZE = 9
-WITHOUT = None if find_spec("flwr") else "flwr is not installed"
 
 
 class Round:
@@ -42,43 +40,42 @@ def parties(_folder: Path) -> None:
     """What the trials need: the extra."""
 
 
-if WITHOUT is None:
+@promise("a masked sum is that of all who sent a vector, whoever drops out, or there is none", parties, needs="flwr")
+def dropouts(_nothing: None, rng: np.random.Generator) -> str:
+    """Before shares, before vectors, before the last answer."""
+    one = Round(rng)
+    try:
+        survivors = one.server.take_vectors(one.sent)
+        n_mute = int(rng.integers(0, len(survivors)))
+        answering = rng.permutation(survivors)[n_mute:].tolist()
+        total = one.server.total({i: one.parties[i].reveal(survivors) for i in answering})
+    except MaskingError:
+        n_left = min(len(one.sent), len(answering) if len(one.sent) >= one.threshold else 0)
+        assert n_left < one.threshold, "there are enough of them"
+        return "too few"
+    expected = one.vectors[survivors].sum(axis=0)
+    assert np.array_equal(total, expected), f"another sum: {one.n} parties, threshold {one.threshold}"
+    return "summed"
 
-    @promise("a masked sum is that of all who sent a vector, whoever drops out, or there is none", parties)
-    def dropouts(_nothing: None, rng: np.random.Generator) -> str:
-        """Before shares, before vectors, before the last answer."""
-        one = Round(rng)
-        try:
-            survivors = one.server.take_vectors(one.sent)
-            n_mute = int(rng.integers(0, len(survivors)))
-            answering = rng.permutation(survivors)[n_mute:].tolist()
-            total = one.server.total({i: one.parties[i].reveal(survivors) for i in answering})
-        except MaskingError:
-            n_left = min(len(one.sent), len(answering) if len(one.sent) >= one.threshold else 0)
-            assert n_left < one.threshold, "there are enough of them"
-            return "too few"
-        expected = one.vectors[survivors].sum(axis=0)
-        assert np.array_equal(total, expected), f"another sum: {one.n} parties, threshold {one.threshold}"
-        return "summed"
 
-    @promise("no server and no colluding parties see the vector of another one", parties)
-    def collusion(_nothing: None, rng: np.random.Generator) -> str:
-        """The server asks each party something else, repeats itself and lies; colluders tell it all they hold."""
-        one = Round(rng)
-        if len(one.sent) < one.threshold:
-            return "too few"
-        lies = bool(rng.integers(2))
-        most = 2 * one.threshold - one.n if lies else one.threshold - 1  # see docs/federated.md
-        colluders = set(rng.permutation(one.n)[: int(rng.integers(0, max(1, min(most, one.threshold - 1))))].tolist())
-        seeds, keys = _told(one, colluders, rng, lies=lies)
-        for i, vector in one.sent.items():
-            if i not in colluders:
-                found = _lifted(one, i, vector, seeds, keys | colluders)
-                assert not np.array_equal(found, one.vectors[i]), (
-                    f"the vector of a party is seen: {one.n} parties, threshold {one.threshold}, "
-                    f"{len(colluders)} colluding, {'lying' if lies else 'curious'}"
-                )
-        return "lying" if lies else "curious"
+@promise("no server and no colluding parties see the vector of another one", parties, needs="flwr")
+def collusion(_nothing: None, rng: np.random.Generator) -> str:
+    """The server asks each party something else, repeats itself and lies; colluders tell it all they hold."""
+    one = Round(rng)
+    if len(one.sent) < one.threshold:
+        return "too few"
+    lies = bool(rng.integers(2))
+    most = 2 * one.threshold - one.n if lies else one.threshold - 1  # see docs/federated.md
+    colluders = set(rng.permutation(one.n)[: int(rng.integers(0, max(1, min(most, one.threshold - 1))))].tolist())
+    seeds, keys = _told(one, colluders, rng, lies=lies)
+    for i, vector in one.sent.items():
+        if i not in colluders:
+            found = _lifted(one, i, vector, seeds, keys | colluders)
+            assert not np.array_equal(found, one.vectors[i]), (
+                f"the vector of a party is seen: {one.n} parties, threshold {one.threshold}, "
+                f"{len(colluders)} colluding, {'lying' if lies else 'curious'}"
+            )
+    return "lying" if lies else "curious"
 
 
 def _told(

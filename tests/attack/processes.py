@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_info
 
 from attack.promises import promise
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier, train
@@ -123,7 +124,7 @@ def first(prepared: Any, rng: np.random.Generator) -> str:
     models, X, y = prepared
     model, done = clone(models[rng.integers(len(models))]), Event()
     blocks = np.array_split(rng.permutation(200), int(rng.integers(2, 40)))
-    forks = model.encoding == "none" and bool(rng.integers(2))  # else BLAS is at work, which cannot be forked then
+    forks = bool(rng.integers(2)) and (model.encoding == "none" or not blas_has_threads())
     interval = sys.getswitchinterval()
     sys.setswitchinterval(5e-6)
 
@@ -158,6 +159,11 @@ def first(prepared: Any, rng: np.random.Generator) -> str:
     if model.encoding == "none":
         assert np.array_equal(model.counts_, clone(model).partial_fit(X, y).counts_), "counts differ"
     return "forked" if forks else "threads"
+
+
+def blas_has_threads() -> bool:
+    """Whether BLAS has several threads, which are at work while an encoding is chosen: OpenBLAS may hang in a fork."""
+    return any(library["num_threads"] > 1 for library in threadpool_info() if library["user_api"] == "blas")
 
 
 def _status_of_child(model: Any, X: Any, y: Any) -> int:

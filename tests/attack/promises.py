@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,6 +27,12 @@ class Promise:
     trial: Callable[[Any, np.random.Generator], str | None]
     share: float = 1.0  # of the time
     finish: Callable[[Any], str | None] | None = None  # looks at all of it in the end, and says more about it
+    needs: str = ""  # a module without which it cannot be attacked
+
+    @property
+    def missing(self) -> str:
+        """What is not installed, if anything."""
+        return f"not attacked: {self.needs} is not installed" if self.needs and find_spec(self.needs) is None else ""
 
 
 @dataclass
@@ -43,12 +50,12 @@ PROMISES: list[Promise] = []
 
 
 def promise(
-    sentence: str, prepare: Callable[[Path], Any], share: float = 1.0, finish: Any = None
+    sentence: str, prepare: Callable[[Path], Any], share: float = 1.0, finish: Any = None, needs: str = ""
 ) -> Callable[..., Any]:
     """Make a trial one of a promise."""
 
     def add(trial: Callable[[Any, np.random.Generator], str | None]) -> Callable[..., Any]:
-        PROMISES.append(Promise(sentence, prepare, trial, share, finish))
+        PROMISES.append(Promise(sentence, prepare, trial, share, finish, needs))
         return trial
 
     return add

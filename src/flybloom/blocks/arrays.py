@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from flybloom._internal.cached import cached_property
 from flybloom._internal.typing import Array, Features
 from flybloom.blocks.labels import AS_GIVEN, TEXT, as_array, exact_labels, kind_of
 from flybloom.blocks.parts import Part, Place, RawBlock, ReadOptions

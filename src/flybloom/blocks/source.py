@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from flybloom._internal.cached import cached_property
 from flybloom._internal.typing import Array, Features
 from flybloom._internal.validation import NamedRows
 from flybloom.blocks.arrays import checked_csr

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from functools import cached_property
 from typing import BinaryIO
 
 import numpy as np
 
+from flybloom._internal.cached import cached_property
 from flybloom._internal.typing import Array
 from flybloom.blocks.arrays import refuse_columns
 from flybloom.blocks.byte_stream import file_errors, open_file

@@ -7,8 +7,8 @@ added and subtracted, which needs the same hash.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
+from flybloom._internal.cached import cached_property
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.hasher import Hasher, require_no_differences
 from flybloom.core.learning import counted, hasher_for, is_same_hash, united

@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Features, Size
@@ -531,8 +530,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         with shared.deriving:
             key = (counts.edition, self.alpha)
             if shared.derived is None or shared.derived[0] is not counts or shared.derived[1] != key:
-                with threadpool_limits(1, "blas"):  # whose number of threads changes the last bits
-                    shared.derived = (counts, key, solve(counts, float(self.alpha)))
+                shared.derived = (counts, key, solve(counts, float(self.alpha)))
             return shared.derived[2]  # type: ignore[no-any-return]
 
     @contextmanager

@@ -6,7 +6,6 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Features, Size, WantedUnit
@@ -253,8 +252,7 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
         with self._scoring(X) as (rows, learned):
             counts: Any = learned.counts
             alpha = self._solution(counts).alpha
-            with threadpool_limits(1, "blas"):  # the number of threads changes the last bits
-                return LeftOut(counts, alpha).novelty(learned.hasher.winners(rows, self.n_jobs))
+            return LeftOut(counts, alpha).novelty(learned.hasher.winners(rows, self.n_jobs))
 
     def leave_one_out_novelty(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:
         """Return the novelty of learned rows, each left out of the model.

@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.linalg import LinAlgError
 from sklearn.base import MultiOutputMixin
-from threadpoolctl import threadpool_limits
 
 from flybloom._internal.deprecated import Renamed
 from flybloom._internal.typing import Array, Features, Winners
@@ -116,7 +114,7 @@ class SolvedEstimator(CountingEstimator):
             before = None if kept is None else kept[2]
             if kept is not None and kept[0] is counts and kept[1] == key and (kept[3] or not needs_factor):
                 return kept[2]  # type: ignore[no-any-return]
-            with threadpool_limits(effective_n_jobs(self.n_jobs), "blas"), _alpha_blamed(self.alpha):
+            with _alpha_blamed(self.alpha):
                 ridge = solve(counts, self.alpha, None if needs_factor else before)
             has_own_factor = before is None or ridge.factor is not before.factor
             shared.derived = (counts, key, ridge, has_own_factor)
@@ -130,7 +128,7 @@ class SolvedEstimator(CountingEstimator):
             truth = self._truth(learned, rows, y)
             winners = learned.hasher.winners(rows, self.n_jobs)
             alpha = self._solution(learned.counts).alpha
-            with threadpool_limits(1, "blas"), _alpha_blamed(alpha):  # the number of threads changes the last bits
+            with _alpha_blamed(alpha):
                 counts: Any = learned.counts
                 yield LearnedRows(rows, learned, LeftOut(counts, alpha), winners, truth)
 
@@ -140,9 +138,8 @@ class SolvedEstimator(CountingEstimator):
             counts: Any = learned.counts
             counts.unit.require_whole("leave rows out")
             winners, n_rows = learned.hasher.winners(rows, self.n_jobs), counts.unit.rows(counts.n_rows)
-            with threadpool_limits(1, "blas"):  # the number of threads changes the last bits
-                solved = self._solution(counts, needs_factor=True)
-                return solved.leave_one_out(winners, self._truth(learned, rows, y), n_rows)
+            solved = self._solution(counts, needs_factor=True)
+            return solved.leave_one_out(winners, self._truth(learned, rows, y), n_rows)
 
     def _truth(self, learned: Model, rows: Features, y: Any) -> Array:
         """Return the right-hand side for learned rows."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from flybloom._internal.cached import cached_property
 from flybloom._internal.typing import Array, Weights
 from flybloom.core.counts.by_target import TargetSums, Totals
 from flybloom.exceptions import IncompatibleHashError

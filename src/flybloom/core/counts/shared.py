@@ -7,6 +7,7 @@ change it in place, because copying a table would cost far more than counting a 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import compress
@@ -126,6 +127,7 @@ class SharedOnDemand(Generic[T]):
 
 
 _held: list[Lock] = []
+_compiling: list[Any] = []  # the lock of numba's compiler
 _forking = RLock()  # one process at a time is copied
 
 
@@ -136,10 +138,22 @@ def _before_fork() -> None:
         locks = [shared.looking for shared in _all]
     # in a single call, which no signal interrupts between taking a lock and noting that
     _held.extend(compress(locks, map(methodcaller("acquire", True, MAX_SECONDS), locks)))
+    numba: Any = sys.modules.get("numba.core.compiler_lock")  # or the child would wait for what another thread compiles
+    if hasattr(numba, "global_compiler_lock"):
+        _compiling.append(numba.global_compiler_lock)
+        _compiling[0].acquire()
+
+
+def _let_compile() -> None:
+    """Release the compiler, if a signal did not interrupt waiting for it."""
+    with suppress(RuntimeError):
+        while _compiling:
+            _compiling.pop().release()
 
 
 def _after_fork_in_parent() -> None:
     """Go on."""
+    _let_compile()
     while _held:
         _held.pop().release()
     with suppress(RuntimeError):
@@ -150,6 +164,7 @@ def _after_fork_in_child() -> None:
     """Begin again, with every value as it was."""
     global _registering, _forking
     _registering, _forking = RLock(), RLock()
+    _let_compile()
     _held.clear()
     for shared in list(_all):
         shared.renew()

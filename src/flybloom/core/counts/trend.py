@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from flybloom._internal.blas import one_blas_thread
+from flybloom._internal.cached import cached_property
 from flybloom._internal.typing import Array
 
 COLUMN_STEPS, MAX_COLUMN = 2**16, 2**20  # in one unit of a column, and as many as count
@@ -184,7 +185,8 @@ def _fitted(basis: Array, wanted: Array, weights: Array) -> Array:
     left = weighted.T @ basis - np.outer(sums, sums) / n_rows
     right = weighted.T @ wanted - np.outer(sums, target_sums) / n_rows
     total = shares @ wanted**2 - target_sums**2 / n_rows
-    values, vectors = linalg.eigh(left, check_finite=False)
+    with one_blas_thread():
+        values, vectors = linalg.eigh(left, check_finite=False)
     values = np.maximum(values, 0.0)
     mean = values.mean()
     if mean == 0.0:

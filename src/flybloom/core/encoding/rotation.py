@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from flybloom._internal.blas import one_blas_thread
 from flybloom._internal.typing import Array, Features
 from flybloom.core.encoding.step import Step, stored_array
 from flybloom.core.sketch import Sample
@@ -38,7 +39,8 @@ class Rotation(Step):
 
         n_inputs = sample.rows.shape[1]
         n = min(n_components, n_inputs)
-        values, vectors = linalg.eigh(covariance(sample), subset_by_index=[n_inputs - n, n_inputs - 1])
+        with one_blas_thread():
+            values, vectors = linalg.eigh(covariance(sample), subset_by_index=[n_inputs - n, n_inputs - 1])
         vectors = np.where(values > ROUNDING * values[-1], vectors, 0.0)[:, ::-1]  # of no variance, any would do
         largest = np.abs(vectors).argmax(axis=0)
         vectors = vectors * np.where(vectors[largest, np.arange(n)] < 0, -1.0, 1.0)

@@ -6,11 +6,11 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from flybloom._internal.cached import cached_property
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Features, Winners, issparse
 from flybloom.core.encoding.encoder import Encoder

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import statistics
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from flybloom._internal.cached import cached_property
 from flybloom._internal.typing import Array, Features, Winners, issparse
 from flybloom.core import _kernels
 from flybloom.core._kernels import _plain

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
+from flybloom._internal.blas import one_blas_thread
+from flybloom._internal.cached import cached_property
 from flybloom._internal.typing import Array, Codes, CountTable, Winners
 from flybloom.core.readout.filters import exponents_of, rate_of, weights_of
 from flybloom.core.readout.novelty_forms import FilterForm
@@ -44,6 +44,7 @@ class AgedFilter:
         return FilterForm.mean_of(self._weights_of(counts - (is_own & (counts > 0))))
 
     @cached_property
+    @one_blas_thread()
     def mean_of_learned(self) -> float:
         """Return the mean novelty of the rows that have not faded, each left out of the model."""
         total = 0.0

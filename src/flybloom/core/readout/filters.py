@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from flybloom._internal.blas import one_blas_thread
 from flybloom._internal.elementary import LOG_2, exponential, logarithm
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Codes, CountTable, Winners
@@ -360,6 +361,7 @@ def fullness(counts: ClassCounts, decay: float) -> Fullness | None:
     return Fullness(full, alike, same, full >= FULL and alike >= ALIKE_IF_FULL, same >= SAME)
 
 
+@one_blas_thread()
 def _median_cosine(columns: Array, squares: Array) -> float:
     """Return the median cosine between two columns of these squared lengths; 0 to one without length."""
     lengths = np.sqrt(np.outer(squares, squares))

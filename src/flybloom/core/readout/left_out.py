@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from flybloom._internal.blas import one_blas_thread
 from flybloom._internal.typing import Array, Winners
 from flybloom.core.readout.leverage import Leverages
 from flybloom.core.readout.ridge import Solvable, System, without_own
@@ -30,6 +31,7 @@ class LeftOut:
         The penalty, as a multiple of the mean eigenvalue.
     """
 
+    @one_blas_thread()
     def __init__(self, counts: Solvable, alpha: float) -> None:
         system = System(counts)
         factor = system.factor(alpha, np.float64)

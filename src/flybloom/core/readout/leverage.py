@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from flybloom._internal.blas import one_blas_thread
 from flybloom._internal.typing import Array, Winners
 from flybloom.core import _kernels
 from flybloom.core.readout.novelty_forms import packed
@@ -30,6 +31,7 @@ class Leverages:
         self._factor, self._mean, self._n_rows = factor, mean, n_rows
         self._of_mean = linalg.cho_solve((factor, False), mean, check_finite=False)
 
+    @one_blas_thread()
     def of_rows(self, winners: Winners) -> Array:
         """Return the leverage of each row.
 
@@ -55,6 +57,7 @@ class Leverages:
             leverage[begin : begin + ROWS_AT_ONCE] = np.einsum("ij,ij->j", solved, solved)
         return leverage + 1.0 / self._n_rows
 
+    @one_blas_thread()
     def between(self, winners: Winners, others: Winners) -> Array:
         """Return the products of rows, one in each line, with other rows, one in each column."""
         products = np.empty((len(winners), len(others)))

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
+from flybloom._internal.blas import one_blas_thread
 from flybloom._internal.typing import Array, Codes, Winners
 from flybloom.core.counts.pairs import PairCounts
 from flybloom.core.readout.novelty_forms import LeverageForm
@@ -45,6 +46,7 @@ class PairNovelty(NamedTuple):
         return np.minimum(self.form.leverage(winners), 1.0)
 
 
+@one_blas_thread()
 def solve(counts: PairCounts, alpha: float) -> PairNovelty:
     """Return what the leverage of rows follows from.
 

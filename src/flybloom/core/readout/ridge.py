@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
+from flybloom._internal.blas import one_blas_thread
 from flybloom._internal.typing import Array, Codes, Winners
 from flybloom.core.counts.pairs import PairsByClass, PairsByTarget
 from flybloom.core.readout.leverage import Leverages
@@ -55,6 +56,7 @@ class Ridge(NamedTuple):
         """Return the same as files hold it."""
         return FrozenReadout(classes, self.weights, self.read_out(shift).intercept, self.unit, temperature)
 
+    @one_blas_thread()
     def leave_one_out(self, winners: Winners, truth: Array, n_rows: float, weights: Array | float = 1.0) -> Array:
         """Return about the scores of learned rows, each as if it alone had not been learned; alpha stays.
 
@@ -64,6 +66,7 @@ class Ridge(NamedTuple):
         leverage = Leverages(self.factor, self.mean, n_rows).of_rows(winners)
         return without_own(self.read_out().scores(winners), truth, leverage * weights)
 
+    @one_blas_thread()
     def class_similarity(self, counts: PairsByClass) -> Array:
         """Return the cosine between classes in their mean scores; see docs/ridge.md.
 
@@ -84,6 +87,7 @@ class Ridge(NamedTuple):
         return np.asarray(similarity)
 
 
+@one_blas_thread()
 def solve(counts: Solvable, alpha: float | str, before: Ridge | None = None) -> Ridge:
     """Return the weights for counts of at least one row.
 
