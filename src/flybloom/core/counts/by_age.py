@@ -6,7 +6,7 @@ Ages follow from the positions of rows in the stream alone, so the size of block
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -26,15 +26,6 @@ from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 
 STEPS = 8
 """In how many steps the effect of a row fades."""
-
-
-class AgeBatch(NamedTuple):
-    """What few rows change, where nothing grows older: their winners."""
-
-    n_rows: int
-    ages: Codes
-    weights: Weights
-    winners: Winners
 
 
 class AgeCounts(Counts):
@@ -62,7 +53,7 @@ class AgeCounts(Counts):
         self.n_winners = n_winners
         self.clock = clock
         self.epoch = epoch
-        self._rows = np.array([n_rows])  # an array, so that a kernel can change it with the table
+        self._n_rows = n_rows
 
     @classmethod
     def empty(cls, n_components: int, n_winners: int, forget_after: int | None = None) -> Self:
@@ -77,7 +68,7 @@ class AgeCounts(Counts):
     @property
     def n_rows(self) -> int:
         """Number of rows learned and not forgotten."""
-        return int(self._rows[0])
+        return self._n_rows
 
     @property
     def needs_positions(self) -> bool:
@@ -136,15 +127,11 @@ class AgeCounts(Counts):
         age = clock // self.epoch - positions.astype(np.int64) // self.epoch
         return np.where(age < STEPS, age, -1)
 
-    def plus(self, delta: Self | AgeBatch, *, owned: bool = False) -> Self:
+    def plus(self, delta: Self, *, owned: bool = False) -> Self:
         """Return the counts with those of more rows of the same stream."""
         n_rows = np.array([self.n_rows + delta.n_rows])
         require_countable(n_rows)
         dtype = count_dtype(n_rows)
-        if isinstance(delta, AgeBatch):
-            table = self.table.astype(dtype)
-            _kernels.count.add_counts(delta.winners, delta.ages, delta.weights, table, np.zeros(STEPS, np.int64))
-            return type(self)(table, int(n_rows[0]), self.clock, self.epoch, self.n_winners)
         if delta.epoch != self.epoch:
             msg = f"Cannot merge: epoch_ differs ({self.epoch} and {delta.epoch}). Use the same forget_after for both."
             raise IncompatibleHashError(msg)
@@ -153,39 +140,20 @@ class AgeCounts(Counts):
         table += self.aged(clock)
         return type(self)(table, int(n_rows[0]), clock, self.epoch, self.n_winners)
 
-    def minus(self, delta: Self | AgeBatch) -> Self:
+    def minus(self, delta: Self) -> Self:
         """Return the counts without those of rows."""
         n_rows = self.n_rows - delta.n_rows
-        if isinstance(delta, AgeBatch):
-            table = self.table.copy()
-            _kernels.count.add_counts(delta.winners, delta.ages, -delta.weights, table, np.zeros(STEPS, np.int64))
-        else:
-            if self.epoch is not None and delta.clock != self.clock:
-                msg = (
-                    "Cannot subtract: with forget_after, ages follow from positions in the stream, and the two models "
-                    f"are at rows {self.clock} and {delta.clock} of theirs. Use forget with positions."
-                )
-                raise IncompatibleHashError(msg)
-            table = self.table - delta.table
+        if self.epoch is not None and delta.clock != self.clock:
+            msg = (
+                "Cannot subtract: with forget_after, ages follow from positions in the stream, and the two models "
+                f"are at rows {self.clock} and {delta.clock} of theirs. Use forget with positions."
+            )
+            raise IncompatibleHashError(msg)
+        table = self.table - delta.table
         self._require(n_rows >= 0 and (table >= 0).all())
         dtype = count_dtype(np.array([n_rows]))
         clock = self.clock if n_rows else 0  # where nothing is left, a new stream begins
         return type(self)(table.astype(dtype, copy=False), n_rows, clock, self.epoch, self.n_winners)
-
-    def change_in_place(self, delta: Self | AgeBatch, sign: int) -> bool:
-        """Count few rows without a copy of the table."""
-        if not isinstance(delta, AgeBatch):
-            return False
-        n_rows = self._rows + sign * delta.n_rows
-        if (sign < 0 and n_rows <= 0) or count_dtype(n_rows) != self.table.dtype:
-            return False
-        require_countable(n_rows)
-        batch = delta.winners, delta.ages, delta.weights, self.table, self._rows
-        if sign > 0:
-            _kernels.count.add_counts(*batch)
-        else:
-            self._require(_kernels.count.take_counts(*batch))
-        return True
 
     def to_parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
         """Return rows, clock and epoch, and the table."""
@@ -244,8 +212,6 @@ class AgeCounts(Counts):
         is_kept = ages >= 0
         keep = None if is_kept.all() else is_kept
         ages, weights = ages[is_kept], weights[is_kept]
-        if self.epoch is None and ages.size * self.n_winners < self.n_components:
-            return Counter.of_batch(AgeBatch(n_rows, ages, weights, np.empty((ages.size, self.n_winners), np.uint32)))
         table = np.zeros(self.table.shape, count_dtype(weights.sum(keepdims=True)))
 
         def enter(block: slice, winners: Winners) -> None:
