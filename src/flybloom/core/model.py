@@ -48,7 +48,7 @@ class Recipe:
     seed : int
         Seed of the connections.
     new_counts : callable or None
-        Creates empty counts for numbers of components and winners.
+        Creates empty counts for numbers of components and winners, and a weight unit.
     check_labels : callable or None
         Validates labels, if any.
     weight_unit : float, "auto" or None
@@ -66,7 +66,7 @@ class Recipe:
     sizes: Sizes
     signed: bool
     seed: int
-    new_counts: Callable[[int, int], Counts] | None = None  # a hash alone counts nothing
+    new_counts: Callable[..., Counts] | None = None  # a hash alone counts nothing
     check_labels: Callable[[Any, int], Array | None] | None = None
     weight_unit: float | str | None = None
     has_positions: bool = False
@@ -120,8 +120,8 @@ class Recipe:
     def counts(self, hasher: Hasher, sketch: Sketch | None, unit: WeightUnit) -> Counts:
         """Return empty counts for rows like those of a sketch."""
         assert self.new_counts is not None  # noqa: S101 - a hash alone counts nothing
-        counts = self.new_counts(hasher.n_components, hasher.n_winners)
-        counts = counts if counts.unit == unit else counts.in_unit(unit)
+        fractions = {} if unit == WHOLE_ROWS else {"unit": unit}  # kinds that take no weights know whole rows alone
+        counts = self.new_counts(hasher.n_components, hasher.n_winners, **fractions)
         if sketch is None or not self.counts_fit_labels:
             return counts
         has_trend = bool(hasher.encoder.steps) and not sparse.issparse(sketch.rows)

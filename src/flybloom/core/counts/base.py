@@ -149,11 +149,6 @@ class Counts(ABC):
         """Return counts to which parts of the next so many rows can be added in any order."""
         return self
 
-    def in_unit(self, unit: WeightUnit) -> Self:
-        """Return counts of no rows that count weights in a unit; kinds that take no weights know whole rows alone."""
-        unit.require_same(self.unit, f"count {self.kind}")
-        return self
-
     def fixed_to(self, labels: Array | None, weights: Weights, encode: Callable[[], Array] | None) -> Self:  # noqa: ARG002
         """Return counts of no rows that are ready for rows like those of a sample, which a function encodes.
 

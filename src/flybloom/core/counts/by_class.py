@@ -71,14 +71,9 @@ class ClassCounts(Counts):
         self.unit = unit
 
     @classmethod
-    def empty(cls, n_components: int, n_winners: int) -> Self:
+    def empty(cls, n_components: int, n_winners: int, unit: WeightUnit = WHOLE_ROWS) -> Self:
         """Return counts of no rows."""
-        return cls(np.empty(0), np.zeros(0, np.int64), np.zeros((n_components, 0), np.int32), n_winners)
-
-    def in_unit(self, unit: WeightUnit) -> Self:
-        """Return counts of no rows that count weights in a unit."""
-        empty = self.emptied()
-        return type(self)(empty.classes, empty.class_count, empty.table, self.n_winners, unit)
+        return cls(np.empty(0), np.zeros(0, np.int64), np.zeros((n_components, 0), np.int32), n_winners, unit)
 
     def emptied(self) -> Self:
         """Return counts of no rows, with the classes that are known."""

@@ -98,13 +98,11 @@ class TargetSums(Counts):
         self.unit = unit
 
     @classmethod
-    def empty(cls, n_components: int, n_winners: int, scale: float | None = None) -> Self:
+    def empty(
+        cls, n_components: int, n_winners: int, unit: WeightUnit = WHOLE_ROWS, scale: float | None = None
+    ) -> Self:
         """Return sums of no rows, whose grid is not known."""
-        return cls(cls.no_grid, Totals(0, (), ()), np.zeros((n_components, 0), np.int64), n_winners, scale=scale)
-
-    def in_unit(self, unit: WeightUnit) -> Self:
-        """Return sums of no rows that count weights in a unit."""
-        return self._empty(self.grid, unit)
+        return cls(cls.no_grid, Totals(0, (), ()), np.zeros((n_components, 0), np.int64), n_winners, unit, scale)
 
     def fixed_to(self, labels: Array | None, weights: Weights, encode: Callable[[], Array] | None) -> Self:
         """Return sums of no rows, of targets like those of a sample."""

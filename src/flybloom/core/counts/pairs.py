@@ -21,7 +21,6 @@ from flybloom.core.counts.by_class import ClassCounts, WinnerBatch
 from flybloom.core.counts.by_label import LabelSums
 from flybloom.core.counts.by_target import TargetBatch, TargetSums
 from flybloom.core.counts.columns import count_dtype, narrowest
-from flybloom.core.counts.weight_unit import WeightUnit
 
 MAX_COMPONENTS = 2**17  # of which the triangle takes 34 GB
 
@@ -73,10 +72,6 @@ class PairCounts(Counts):
         require_memory(n_components)
         right = cls.right_type.empty(n_components, n_winners, **settings)
         return cls(right, _triangle(n_components, np.int32))
-
-    def in_unit(self, unit: WeightUnit) -> Self:
-        """Return counts of no rows that count weights in a unit."""
-        return type(self)(self.right.in_unit(unit), _triangle(self.n_components, np.int32))
 
     def labels_of(self, labels: Any, encode: Callable[[slice], Array]) -> Any:
         """Return labels as the right-hand side counts them."""

@@ -85,7 +85,7 @@ class Hashed(NamedTuple):
 
     def counts(self) -> ClassCounts:
         """Return the counts of all rows."""
-        empty = ClassCounts.empty(self.n_components, self.n_winners).in_unit(self.unit)
+        empty = ClassCounts.empty(self.n_components, self.n_winners, self.unit)
         return self._changed(empty, np.arange(self.codes.size), self.weights, 1)
 
     def without(self, counts: ClassCounts, split: Split) -> ClassCounts:
