@@ -183,9 +183,8 @@ class CountingEstimator(FlyEstimator):
             if sketch is not None:
                 empty = empty_from(learned, sketch, self._recipe())
                 return with_learned(copy(self), empty._replace(tuned=dict(self._usual_calibration)))
-            tuned = {**self._calibration(learned), **learned.tuned}
             counts, origin = learned.counts.minus(learned.counts), handed_over(learned.origin)
-            return with_learned(copy(self), Model(learned.hasher, counts, tuned, origin))
+            return with_learned(copy(self), Model(learned.hasher, counts, self._tuned(learned), origin))
 
     @property
     def sketch_(self) -> Sketch | None:
@@ -224,8 +223,7 @@ class CountingEstimator(FlyEstimator):
             super().save(path)
             return
         with self._reading_learned() as learned:
-            tuned = {**self._calibration(learned), **learned.tuned}
-            with_learned(copy(self), learned._replace(tuned=tuned, origin=None)).save(path)
+            with_learned(copy(self), self._calibrated(learned)._replace(origin=None)).save(path)
 
     def __add__(self, other: object) -> Self:
         """Return the sum of two models."""
@@ -328,7 +326,7 @@ class CountingEstimator(FlyEstimator):
         """Return the state that files store."""
         with self._reading_learned() as learned:
             facts, arrays = learned.counts.to_parts()
-            tuned = learned.tuned if learned.origin is not None else {**self._calibration(learned), **learned.tuned}
+            tuned = learned.tuned if learned.origin is not None else self._tuned(learned)
             facts = {**facts, "tuned": tuned} if tuned else facts
             if learned.origin is not None:
                 origin_facts, origin_arrays = origin_to_parts(learned.origin)
@@ -410,23 +408,23 @@ class CountingEstimator(FlyEstimator):
 
     def _calibrated(self, learned: Model) -> Model:
         """Return the model with a fixed calibration."""
-        return learned._replace(tuned={**self._calibration(learned), **learned.tuned})
+        return learned._replace(tuned=self._tuned(learned))
 
-    def _calibration(self, learned: Model) -> Mapping[str, Any]:
-        """Return the calibration from the sketch, cached until something changes."""
-        if not self._usual_calibration or set(self._usual_calibration) <= set(learned.tuned):
-            return {}
+    def _tuned(self, learned: Model) -> dict[str, Any]:
+        """Return what is kept besides counts: given, or calibrated with the sketch, cached until something changes."""
+        if set(self._usual_calibration) <= set(learned.tuned):
+            return learned.tuned
         if learned.origin is None or learned.origin.sketch.n_rows == 0:
-            return self._usual_calibration
+            return {**self._usual_calibration, **learned.tuned}
         shared = self._sharing
         with shared.calibrating:
             key = (shared.edition, self._calibration_key())
             kept = shared.calibration
             if kept is not None and kept[0] == key and kept[1] is learned.counts:
-                return kept[2]  # type: ignore[no-any-return]
+                return {**kept[2], **learned.tuned}
             found = self._calibrated_with(learned, learned.origin.sketch)
             shared.calibration = key, learned.counts, found
-            return found
+            return {**found, **learned.tuned}
 
     def _calibration_key(self) -> Any:
         """Return the parameters on which a cached calibration depends."""
@@ -525,10 +523,9 @@ class CountingEstimator(FlyEstimator):
 
     def _with_calibration(self, shared: Shared[Model | None], learned: Model) -> Model:
         """Return a model with fixed hash and calibration, before more rows are learned."""
-        if set(self._usual_calibration) <= set(learned.tuned):
-            return learned
-        learned = self._calibrated(learned)
-        shared.amend(learned)
+        if not set(self._usual_calibration) <= set(learned.tuned):
+            learned = self._calibrated(learned)
+            shared.amend(learned)
         return learned
 
     def _change(self, shared: Shared[Model | None], learned: Model, block: Block, sign: int, **known: Any) -> None:

@@ -313,7 +313,7 @@ class FlyRidgeMultiOutputClassifier(ClassifierMixin, OutputsEstimator):  # type:
 
     def _calibration_of(self, learned: Model) -> dict[str, Any]:
         """Return thresholds and temperatures: given, or derived from the rows of the sketch."""
-        tuned = {**self._calibration(learned), **learned.tuned}
+        tuned = self._tuned(learned)
         n_outputs, usual = learned.counts.grid.n_outputs, {"thresholds": USUAL, "temperatures": USUAL_TEMPERATURE}
         return {name: tuned[name] or [value] * n_outputs for name, value in usual.items()}
 

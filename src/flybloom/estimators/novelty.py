@@ -415,7 +415,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
 
     def _offset_of(self, learned: Model) -> float:
         """Return the threshold: given, calibrated with the sketch, or the default of the read-out."""
-        tuned = {**self._calibration(learned), **learned.tuned}
+        tuned = self._tuned(learned)
         if "offset" in tuned:
             return float(tuned["offset"])
         mean = self._reader(learned.counts).mean_of_learned

@@ -360,7 +360,7 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
 
     def _temperature_of(self, learned: Model) -> float:
         """Return the temperature: given, or calibrated with the sketch."""
-        return float({**self._calibration(learned), **learned.tuned}["temperature"])
+        return float(self._tuned(learned)["temperature"])
 
     def _calibration_key(self) -> Any:
         """Return the parameters on which the calibration depends."""
