@@ -271,7 +271,7 @@ def test_old_names_of_methods_warn_and_work(digits):
         "class_profiles": (lambda old: old(contrast=False), class_profiles(model, contrast=False)),
         "class_similarity": (lambda old: old(kind="familiarity"), class_similarity(model, kind="familiarity")),
         "decision_scores": (lambda old: old(X[:5]), -model.novelty(X[:5])),
-        "novelty_rate": (lambda old: old(X[:5]), novelty_rate(model, X[:5])),
+        "novel_winners": (lambda old: old(X[:5]), novelty_rate(model, X[:5])),
         "most_similar_classes": (lambda old: old(2), most_similar_classes(model, 2)),
         "privacy_spent": (lambda old: old(), 0.0),
         "forget_with_receipt": (lambda old: old(X[:9], y[:9]).after, forget_with_receipt(other, X[:9], y[:9]).after),

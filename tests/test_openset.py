@@ -129,6 +129,18 @@ def test_thresholds_follow_what_is_learned_merged_and_forgotten(known):
         assert_array_equal(model.predict(X), whole.predict(X))
 
 
+def test_forgetting_says_whether_thresholds_remain(known):
+    """Those that no sketch gives are set by calibrating again."""
+    X, y, *_ = known
+    derived, given = (
+        OpenSetClassifier(base()).fit(X, y),
+        OpenSetClassifier(base().set_params(encoding="none")).fit(X, y),
+    )
+    assert derived.forget(X[:9], y[:9]).extent == "complete"
+    forgotten = given.forget(X[:9], y[:9])
+    assert (forgotten.extent, forgotten.steps) == ("counts only", ("thresholds",))
+
+
 def test_only_open_sets_merge(known):
     """The message says what was expected."""
     X, y, *_ = known

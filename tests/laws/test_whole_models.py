@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 
 import flybloom
 from flybloom import Encoding, FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier
+from flybloom.core import model as core_model
 from flybloom.core import sketch
 from flybloom.estimators.access import reading_learned
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
@@ -156,6 +157,27 @@ def test_rows_of_a_whole_model_are_learned_as_a_fixed_one_hashes(rows):
         whole.merge(learned(new, *parts[1]).set_params(random_state=4).fit(rows.X, rows.y))
     with pytest.raises(IncompatibleHashError, match="encoding"):
         whole.merge(new(encoding="standard").fit(rows.X, rows.y))
+
+
+@every_kind
+@given(data=st.data(), rows=labelled_rows(least=12))
+def test_predictions_after_forgetting_follow_from_the_rows_that_remain(kind, data, rows):
+    """At once, whatever came before: not only when the model is saved, or when an eighth of its rows has changed."""
+    assume(np.abs(rows.X[rows.X != 0]).min(initial=1) > 1e-30)
+    n = len(rows.y)
+    n_gone = data.draw(st.integers(1, max(1, n // 10)))
+    n_late = data.draw(st.integers(0, max(0, n // 10)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(core_model, "FEW_ROWS", 0)
+        model = learned(kind, rows.X[: n - n_late], rows.y[: n - n_late])
+        model.predict(rows.X)
+        assert model.forget(rows.X[:n_gone], *labels(kind, rows.y[:n_gone])).extent == "complete"
+        if n_late:
+            model.partial_fit(rows.X[n - n_late :], *labels(kind, rows.y[n - n_late :]))
+        plain = learned(kind, rows.X[n_gone:], rows.y[n_gone:])
+        for name in ("predict", "predict_proba", "decision_function"):
+            if hasattr(model, name):
+                assert_array_equal(getattr(model, name)(rows.X), getattr(plain, name)(rows.X))
 
 
 @every_kind

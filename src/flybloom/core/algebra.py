@@ -27,11 +27,11 @@ class Forgotten:
         "complete" if counts, sketch and encoder are those of the remaining rows; "counts only" if the encoder in use
         differs from the one derived from the remaining rows.
     steps : tuple of str
-        The differences: steps of the encoder, or sizes.
+        The differences: steps of the encoder, sizes, or thresholds.
     """
 
-    def __init__(self, model: Model | None = None, *, is_known: bool = True) -> None:
-        self._model, self._is_known = model, is_known
+    def __init__(self, model: Model | None = None, *, is_known: bool = True, kept: tuple[str, ...] = ()) -> None:
+        self._model, self._is_known, self._kept = model, is_known, kept
 
     def __repr__(self) -> str:
         """Return the extent."""
@@ -42,9 +42,17 @@ class Forgotten:
         """Whether forgetting was complete."""
         return COUNTS_ONLY if self.steps else COMPLETE
 
+    def except_for(self, kept: str) -> Forgotten:
+        """Return the same, but for something outside of the model that was not derived again."""
+        return Forgotten(self._model, is_known=self._is_known, kept=(kept,))
+
     @cached_property
     def steps(self) -> tuple[str, ...]:
         """The differences; computed when first needed, which may take as long as a fit."""
+        return (*self._steps_of_hash(), *self._kept)
+
+    def _steps_of_hash(self) -> tuple[str, ...]:
+        """Return the differences between the hash in use and that of the remaining rows."""
         model = self._model
         if model is None or model.is_whole:
             return ()
@@ -115,7 +123,7 @@ def subtracted(a: Model, b: Model, n_jobs: int | None) -> Model | None:
 def without(model: Model, block: Block, n_jobs: int | None) -> Model | None:
     """Return a model without some rows; None if no rows remain.
 
-    The hash of a whole model is derived again later.
+    The hash of a whole model is derived again before it is used: until then it follows from the forgotten rows.
     """
     assert model.origin is not None  # noqa: S101
     delta = model.count_block(block, n_jobs, sign=-1)
@@ -127,7 +135,7 @@ def without(model: Model, block: Block, n_jobs: int | None) -> Model | None:
     sketch = origin.sketch - gone
     if sketch.n_rows == 0:
         return None
-    origin = origin._replace(sketch=sketch, n_changed=origin.n_changed + gone.n_rows)
+    origin = origin._replace(sketch=sketch, n_changed=sketch.n_rows)
     return model._replace(counts=model.counts.minus(delta), origin=origin)
 
 

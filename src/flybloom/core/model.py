@@ -145,7 +145,7 @@ class Origin(NamedTuple):
     announced : ndarray or None
         Labels announced without rows.
     n_changed : int
-        Number of rows added to or removed from the sketch since the hash was derived.
+        Number of rows added to the sketch since the hash was derived; all rows of the sketch once rows were removed.
     n_pending : int
         Number of pending rows, weights included.
     is_handed_over : bool

@@ -41,11 +41,10 @@ def with_learned(estimator: Estimator, learned: Model) -> Estimator:
 
 
 def forgetting(estimator: Estimator, X: Any, y: Any) -> Estimator:
-    """Return a copy without some rows, whose encoding is derived from the others before it predicts."""
+    """Return a copy without some rows."""
     left = copy(estimator)
     left.forget(X, y)  # type: ignore[attr-defined]
-    with reading_learned(left):  # predictions alone would keep the encoding of all rows until many are gone
-        return left
+    return left
 
 
 def learning(estimator: Any, *, anew: bool = False) -> AbstractContextManager[Learning]:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from flybloom._internal.sklearn_compat import HasMethods, Interval, fit_context
 from flybloom._internal.typing import Array, Weights
 from flybloom._internal.validation import NamedRows, check_labels
+from flybloom.core.algebra import Forgotten
 from flybloom.core.counts.columns import unite
 from flybloom.core.files import model_file
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
@@ -229,7 +230,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
             twin.estimator_ = copy(self.estimator_)
         return twin
 
-    def forget(self, X: Any, y: Any) -> Self:
+    def forget(self, X: Any, y: Any) -> Forgotten:
         """Remove rows from the classifier.
 
         Parameters
@@ -241,13 +242,13 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
 
         Returns
         -------
-        OpenSetClassifier
-            The classifier itself.
+        Forgotten
+            What remains of the rows. Thresholds do, unless they are derived from a sketch; `calibrate` sets them.
         """
         check_is_fitted(self)
-        self.estimator_.forget(X, y)
+        forgotten: Forgotten = self.estimator_.forget(X, y)
         self._derived = None
-        return self
+        return forgotten if self._given is None else forgotten.except_for("thresholds")
 
     def calibrate(self, X: Any, y: Any) -> Self:
         """Set the thresholds from learned rows by leave-one-out, and keep them until `fit`.
