@@ -107,10 +107,14 @@ def _clipped_moments(sample: Sample) -> tuple[Array, Array, Array]:
     Columns in which half of the values are equal are not changed: rare values are no outliers there.
     """
     values, weights = np.asarray(sample.rows, np.float64), sample.weights
-    kind: Any = "stable" if (weights % GRAIN_OF_WEIGHTS).any() else None  # else sums are exact, in whatever order
-    order = np.argsort(values.T, axis=1, kind=kind).T  # missing values come last
-    sorted_values = np.take_along_axis(values, order, axis=0)
-    upto = np.cumsum(np.where(np.isnan(sorted_values), 0.0, weights[order]), axis=0)
+    if (weights == weights[:1]).all() and not np.isnan(values).any():  # then it does not matter which row a value is of
+        sorted_values = np.sort(values.T, axis=1).T
+        upto = np.cumsum(weights, dtype=np.float64)[:, None]
+    else:
+        kind: Any = "stable" if (weights % GRAIN_OF_WEIGHTS).any() else None  # else sums are exact, in whatever order
+        order = np.argsort(values.T, axis=1, kind=kind).T  # missing values come last
+        sorted_values = np.take_along_axis(values, order, axis=0)
+        upto = np.cumsum(np.where(np.isnan(sorted_values), 0.0, weights[order]), axis=0)
     far_low, far_high = _bounds(sorted_values, upto, FAR_PART)
     low, high = _bounds(sorted_values, upto, 4)
     return low < high, *moments_of(np.clip(values, far_low, far_high), weights)
