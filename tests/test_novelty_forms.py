@@ -16,7 +16,7 @@ ROWS = np.random.default_rng(0).standard_normal((250, 7)) * np.arange(1, 8)
 ROWS[np.random.default_rng(1).random(ROWS.shape) < 0.05] = np.nan
 KNOWN, NEW = ROWS[:200], 2 * ROWS[150:]
 ENCODINGS = ["auto", "none", "standard", "bins+passthrough", "fill+bins"]
-KINDS = [{"readout": "leverage"}, {"readout": "filter"}, {"forget_after": 40}]
+KINDS = [{"readout": "leverage"}, {"n_winners": 40}, {"readout": "filter"}, {"forget_after": 40}]
 
 
 def small(**settings):

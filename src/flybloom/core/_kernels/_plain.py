@@ -321,3 +321,6 @@ def winner_forms(winners: Array, triangle: Array, out: Array) -> None:
     for i, row in enumerate(winners.astype(np.int64)):
         u, v = row[lower[0]], row[lower[1]]
         out[i] = triangle[u * (u + 1) // 2 + v] @ twice
+
+
+masked_winner_forms = winner_forms

@@ -7,6 +7,7 @@ them get the same bits.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from flybloom.core.readout.filters import UNIT
 from flybloom.core.readout.linear import MOST_DIGITS
 
 EXACT_DIGITS = 52  # of sums, with room for rounding
+MASKED = 6  # one of so many components wins, or more: all of a line under a mask is then read faster than the winners
 
 
 class FilterForm(NamedTuple):
@@ -46,8 +48,10 @@ class LeverageForm(NamedTuple):
 
     def leverage(self, winners: Winners) -> Array:
         """Return l, the sum of the matrix over all pairs of the winners of each row, which are ascending."""
-        sums = np.empty(len(winners), np.int64)
-        loops("leverage", winners.size * winners.shape[1]).winner_forms(winners, self.triangle, sums)
+        sums, n_winners = np.empty(len(winners), np.int64), winners.shape[1]
+        kernels = loops("leverage", winners.size * n_winners)
+        are_many = n_winners * MASKED >= math.isqrt(2 * self.triangle.size)
+        (kernels.masked_winner_forms if are_many else kernels.winner_forms)(winners, self.triangle, sums)
         return np.maximum(sums, 0) * self.unit
 
     def novelty(self, winners: Winners) -> Array:
