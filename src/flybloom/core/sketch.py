@@ -10,6 +10,7 @@ Encodings are fitted to it, and scores are calibrated with it; see docs/benchmar
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -124,24 +125,20 @@ class Sample(NamedTuple):
         return [self._replace(labels=self.labels[:, k : k + 1]) for k in range(min(MAX_OUTPUTS, self.labels.shape[1]))]
 
 
-class _Part(NamedTuple):
-    """Distinct rows by ascending hash."""
-
-    hashes: Array
-    rows: Features
-    labels: Array | None
-    weights: Weights
-
-
+@dataclass(frozen=True, eq=False)
 class Sketch:
     """At most K distinct rows with labels and multiplicities, and the number of rows of each class.
 
-    Sketches are immutable. Added rows are sorted in lazily.
-
     Parameters
     ----------
-    parts : list of _Part
-        The rows, in possibly overlapping parts.
+    hashes : ndarray of uint64
+        Hashes of the distinct rows, ascending.
+    rows : {ndarray, sparse matrix} of shape (n_distinct, n_features)
+        The distinct rows.
+    labels : ndarray or None
+        Their labels.
+    weights : ndarray of int64
+        Their multiplicities.
     bound : numpy.uint64
         Largest hash of kept rows: every seen row up to it is kept.
     classes : ndarray or None
@@ -150,8 +147,13 @@ class Sketch:
         The number of rows of each class, multiplicities included; one number without labels.
     """
 
-    def __init__(self, parts: list[_Part], bound: np.uint64, classes: Array | None, totals: Weights) -> None:
-        self._parts, self._bound, self.classes, self.totals = parts, bound, classes, totals
+    hashes: Array
+    rows: Features
+    labels: Array | None
+    weights: Weights
+    bound: np.uint64
+    classes: Array | None
+    totals: Weights
 
     @staticmethod
     def of(rows: Features, labels: Array | None, weights: Weights, *, by_class: bool = True) -> Sketch:
@@ -170,27 +172,27 @@ class Sketch:
         if first.size:
             multiplicities = np.add.reduceat(weights[counts][order], first).astype(np.int64)
         at = counts[order[first]]
-        is_kept, bound = _kept(
-            distinct, _row_bytes(rows)[at], None if labels is None else labels[at], EVERYTHING, classes
-        )
-        at = at[is_kept]
-        own = None if labels is None else labels[at]
-        part = _Part(distinct[is_kept], _compact(rows[at]), own, multiplicities[is_kept])
-        return Sketch([part], bound, classes, totals)
+        kept = _bounded(distinct, rows, labels, multiplicities, at, EVERYTHING, classes, totals)
+        return replace(kept, rows=compacted(kept.rows))
 
     def __add__(self, other: Sketch) -> Sketch:
         """Return the sketch of the rows of both."""
-        classes, totals = _combined(self, other, 1)
-        bound = min(self._bound, other._bound)
-        return _bounded([*self._parts, *other._parts], bound, classes, totals)
+        parts = [part for part in (self, other) if part.hashes.size] or [self]
+        hashes, at, which = np.unique(
+            np.concatenate([part.hashes for part in parts]), return_index=True, return_inverse=True
+        )
+        weights = np.zeros(hashes.size, np.int64)
+        np.add.at(weights, which.ravel(), np.concatenate([part.weights for part in parts]))
+        rows = stacked([part.rows for part in parts])
+        labels = joined_labels([part.labels for part in parts if part.labels is not None])
+        return _bounded(hashes, rows, labels, weights, at, min(self.bound, other.bound), *_combined(self, other, 1))
 
     def __sub__(self, other: Sketch) -> Sketch:
         """Remove rows; NeverLearnedError if they cannot all have been seen."""
-        mine, theirs = self._part, other._part
-        at, is_known = _found(mine.hashes, theirs.hashes)
-        weights = mine.weights.copy()
-        weights[at[is_known]] -= theirs.weights[is_known]
-        is_missed = (~is_known) & (theirs.hashes <= self._bound)
+        at, is_known = _found(self.hashes, other.hashes)
+        weights = self.weights.copy()
+        weights[at[is_known]] -= other.weights[is_known]
+        is_missed = (~is_known) & (other.hashes <= self.bound)
         classes, totals = _combined(self, other, -1)
         if is_missed.any() or (weights < 0).any() or (totals < 0).any():
             msg = (
@@ -198,34 +200,32 @@ class Sketch:
                 "Forget only rows that were learned, each with its label, once for each time it was learned."
             )
             raise NeverLearnedError(msg)
-        left = _taken(mine._replace(weights=weights), np.flatnonzero(weights > 0))
-        return Sketch([left._replace(rows=_compact(left.rows))], self._bound, classes, totals)
+        left = self._with_weights(weights, classes, totals)
+        return replace(left, rows=compacted(left.rows))
 
     def without(self, other: Sketch) -> Sketch:
         """Remove the rows of another sketch as far as they are kept.
 
         Rows beyond the bound are assumed to have been seen.
         """
-        mine, theirs = self._part, other._part
-        if not mine.hashes.size:
+        if not self.hashes.size:
             return self
-        at, is_known = _found(mine.hashes, theirs.hashes)
-        weights = mine.weights.copy()
-        taken = np.minimum(weights[at], theirs.weights) * is_known
+        at, is_known = _found(self.hashes, other.hashes)
+        weights = self.weights.copy()
+        taken = np.minimum(weights[at], other.weights) * is_known
         np.subtract.at(weights, at, taken)
-        beyond = np.where(theirs.hashes > self._bound, theirs.weights - taken, 0)
-        left = _taken(mine._replace(weights=weights), np.flatnonzero(weights > 0))
-        if self.classes is None or mine.labels is None:
+        beyond = np.where(other.hashes > self.bound, other.weights - taken, 0)
+        if self.classes is None or self.labels is None:
             least = int(weights.sum())
             totals = np.array([max(least, int(self.totals[0]) - int((taken + beyond).sum()))], np.int64)
-            return Sketch([left], self._bound, None, totals)
+            return self._with_weights(weights, None, totals)
         totals, least_of_class = self.totals.copy(), np.zeros(self.totals.size, np.int64)
-        known = np.isin(theirs.labels, self.classes)  # type: ignore[arg-type]
-        gone = codes_of(theirs.labels[known], self.classes)  # type: ignore[index]
+        known = np.isin(other.labels, self.classes)  # type: ignore[arg-type]
+        gone = codes_of(other.labels[known], self.classes)  # type: ignore[index]
         np.subtract.at(totals, gone, (taken + beyond)[known])
-        np.add.at(least_of_class, codes_of(mine.labels, self.classes), weights)
+        np.add.at(least_of_class, codes_of(self.labels, self.classes), weights)
         totals = np.maximum(totals, least_of_class)
-        return Sketch([left], self._bound, self.classes[totals > 0], totals[totals > 0])
+        return self._with_weights(weights, self.classes[totals > 0], totals[totals > 0])
 
     def n_fitting(self, rows: Features, labels: Array | None, weights: Weights) -> int:
         """Return the number of leading rows that can be added without dropping any."""
@@ -233,27 +233,31 @@ class Sketch:
         _, first = np.unique(hashes, return_index=True)
         is_new = np.zeros(hashes.size, bool)
         is_new[first] = True
-        is_new &= ~_found(self._part.hashes, hashes)[1] & (weights > 0)
+        is_new &= ~_found(self.hashes, hashes)[1] & (weights > 0)
         n = self.n_distinct + np.cumsum(is_new)
         n_bytes = _row_bytes(self.rows).sum() + np.cumsum(_row_bytes(rows) * is_new)
         return int(((n <= MAX_ROWS) & ((n_bytes <= MAX_BYTES) | (n <= 1))).sum())
 
     def holds_same(self, other: Sketch) -> bool:
         """Return whether the same rows are kept, with the same multiplicities."""
-        mine, theirs = self._part, other._part
-        return np.array_equal(mine.hashes, theirs.hashes) and np.array_equal(mine.weights, theirs.weights)
+        return np.array_equal(self.hashes, other.hashes) and np.array_equal(self.weights, other.weights)
 
     def emptied(self) -> Sketch:
         """Return a sketch of no rows of the same kind."""
-        part = _taken(self._part, np.arange(0))
-        if self.classes is None:
-            return Sketch([part], EVERYTHING, None, np.zeros(1, np.int64))
-        return Sketch([part], EVERYTHING, self.classes[:0], self.totals[:0])
+        classes = None if self.classes is None else self.classes[:0]
+        totals = np.zeros(1 if classes is None else 0, np.int64)
+        return replace(self._with_weights(np.zeros_like(self.weights), classes, totals), bound=EVERYTHING)
+
+    def _with_weights(self, weights: Weights, classes: Array | None, totals: Weights) -> Sketch:
+        """Return the rows whose multiplicity is above zero."""
+        at = np.flatnonzero(weights > 0)
+        labels = None if self.labels is None else self.labels[at]
+        return Sketch(self.hashes[at], self.rows[at], labels, weights[at], self.bound, classes, totals)
 
     @property
     def is_all(self) -> bool:
         """Whether all seen rows are kept."""
-        return bool(self._bound == EVERYTHING)
+        return bool(self.bound == EVERYTHING)
 
     @property
     def n_rows(self) -> int:
@@ -261,34 +265,9 @@ class Sketch:
         return int(self.totals.sum())
 
     @property
-    def rows(self) -> Features:
-        """The distinct rows, by ascending hash."""
-        return self._part.rows
-
-    @property
-    def compact_rows(self) -> Features:
-        """The distinct rows in the smallest type that holds them."""
-        return _compact(self._part.rows)
-
-    @property
-    def bound(self) -> np.uint64:
-        """Largest hash of kept rows: every seen row up to it is kept."""
-        return self._bound
-
-    @property
-    def labels(self) -> Array | None:
-        """Their labels."""
-        return self._part.labels
-
-    @property
-    def weights(self) -> Weights:
-        """Their multiplicities."""
-        return self._part.weights
-
-    @property
     def n_distinct(self) -> int:
         """Number of distinct rows that are kept."""
-        return len(self._part.hashes)
+        return len(self.hashes)
 
     def sample(self, per_row: int = 1) -> Sample:
         """Return the rows with weights that add up to the number of rows of each class.
@@ -296,27 +275,19 @@ class Sketch:
         Where rows were dropped, weights are rounded to a few bits, so that a row that was may come or go without a
         trace in what is fitted to the others.
         """
-        part = self._part
-        weights = part.weights.astype(np.float64) / per_row
+        weights = self.weights.astype(np.float64) / per_row
         if not self.is_all and self.classes is None:  # those beyond the bound stand for themselves
-            is_within = part.hashes <= self._bound
-            within = part.weights[is_within].sum()
-            weights[is_within] *= (self.n_rows - part.weights[~is_within].sum()) / max(within, 1)
+            is_within = self.hashes <= self.bound
+            within = self.weights[is_within].sum()
+            weights[is_within] *= (self.n_rows - self.weights[~is_within].sum()) / max(within, 1)
         elif not self.is_all:
             codes = np.zeros(len(weights), np.intp)
-            if self.classes is not None and part.labels is not None:
-                codes = codes_of(part.labels, self.classes)
-            kept = np.bincount(codes, part.weights, minlength=self.totals.size)
+            if self.classes is not None and self.labels is not None:
+                codes = codes_of(self.labels, self.classes)
+            kept = np.bincount(codes, self.weights, minlength=self.totals.size)
             shares, exponents = np.frexp(self.totals / np.maximum(kept, 1))
             weights *= np.ldexp(np.rint(shares * GRAIN) / GRAIN, exponents)[codes]
-        return Sample(part.rows, part.labels, weights, float(part.weights.sum()) / per_row)
-
-    @property
-    def _part(self) -> _Part:
-        """All rows as one part; sorted in once."""
-        if len(self._parts) != 1:
-            self._parts = [_united(self._parts)]
-        return self._parts[0]
+        return Sample(self.rows, self.labels, weights, float(self.weights.sum()) / per_row)
 
 
 def _ranges(targets: Array) -> tuple[int, Array]:
@@ -340,7 +311,7 @@ def stored_sketch(kept: Sketch, bound: np.uint64, classes: Array | None, totals:
         own[codes_of(kept.classes, classes)] = kept.totals
     if own.shape != totals.shape or (own > totals).any():
         return None
-    return Sketch(kept._parts, bound, classes, totals)  # noqa: SLF001 - of this module
+    return replace(kept, bound=bound, classes=classes, totals=totals)
 
 
 def content_hashes(rows: Features, labels: Array | None) -> Array:
@@ -401,16 +372,21 @@ def _found(hashes: Array, wanted: Array) -> tuple[Array, Array]:
     return at, hashes[at] == wanted if hashes.size else np.zeros(at.size, bool)
 
 
-def _bounded(parts: list[_Part], bound: np.uint64, classes: Array | None, totals: Weights) -> Sketch:
-    """Return a sketch within its bounds."""
-    parts = [part for part in parts if part.hashes.size] or parts[:1]
-    n = sum(part.hashes.size for part in parts)
-    n_bytes = sum(_row_bytes(part.rows).sum() for part in parts)
-    if (n > MAX_ROWS or n_bytes > MAX_BYTES) or bound != EVERYTHING:
-        part = _united(parts)
-        is_kept, bound = _kept(part.hashes, _row_bytes(part.rows), part.labels, bound, classes)
-        parts = [part if is_kept.all() else _taken(part, np.flatnonzero(is_kept))]
-    return Sketch(parts, bound, classes, totals)
+def _bounded(
+    hashes: Array,
+    rows: Features,
+    labels: Array | None,
+    weights: Weights,
+    at: Array,
+    bound: np.uint64,
+    classes: Array | None,
+    totals: Weights,
+) -> Sketch:
+    """Return the sketch of rows at some places, which have these hashes, ascending, within its bounds."""
+    labels = None if labels is None else labels[at]
+    is_kept, bound = _kept(hashes, _row_bytes(rows)[at], labels, bound, classes)
+    labels = None if labels is None else labels[is_kept]
+    return Sketch(hashes[is_kept], rows[at[is_kept]], labels, weights[is_kept], bound, classes, totals)
 
 
 def _kept(
@@ -431,25 +407,6 @@ def _kept(
     return is_kept, bound
 
 
-def _united(parts: list[_Part]) -> _Part:
-    """Merge parts by ascending hash, with equal rows combined."""
-    if not parts:
-        return _Part(np.empty(0, np.uint64), np.empty((0, 0)), None, np.empty(0, np.int64))
-    hashes = np.concatenate([part.hashes for part in parts])
-    kept, first, which = np.unique(hashes, return_index=True, return_inverse=True)
-    weights = np.zeros(kept.size, np.int64)
-    np.add.at(weights, which.ravel(), np.concatenate([part.weights for part in parts]))
-    labels = joined_labels([part.labels for part in parts if part.labels is not None])
-    rows = stacked([part.rows for part in parts])[first]
-    return _Part(kept, rows, None if labels is None else labels[first], weights)
-
-
-def _taken(part: _Part, at: Array) -> _Part:
-    """Return some rows of a part."""
-    labels = None if part.labels is None else part.labels[at]
-    return _Part(part.hashes[at], part.rows[at], labels, part.weights[at])
-
-
 def _rank_in_class(labels: Array) -> Array:
     """Return the rank of each row within its class."""
     order = np.argsort(labels, kind="stable")
@@ -466,7 +423,7 @@ def _row_bytes(rows: Features) -> Array:
     return np.full(len(rows), 8 * rows.shape[1])
 
 
-def _compact(rows: Features) -> Features:
+def compacted(rows: Features) -> Features:
     """Return rows in the smallest type that holds them."""
     if issparse(rows):
         return rows.astype(np.float64)

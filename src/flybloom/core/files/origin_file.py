@@ -11,7 +11,7 @@ from flybloom._internal.typing import Array, Features
 from flybloom.core.counts.base import MAX_ROWS, Counts
 from flybloom.core.counts.label_json import labels_from_json, labels_to_json
 from flybloom.core.model import Origin, Recipe
-from flybloom.core.sketch import EVERYTHING, Block, Sketch, stored_sketch
+from flybloom.core.sketch import EVERYTHING, Block, Sketch, compacted, stored_sketch
 
 PREFIX, OLD_PREFIX = "sketch", "held"  # until format 5, rows were held back to fix an encoding
 NAMES = ("rows", "columns", "starts", "weights", "targets")
@@ -21,7 +21,7 @@ ORIGIN_ARRAYS = frozenset(f"{prefix}_{name}" for prefix in (PREFIX, OLD_PREFIX) 
 def origin_to_parts(origin: Origin) -> tuple[dict[str, Any], dict[str, Array]]:
     """Return facts for JSON, and arrays."""
     sketch = origin.sketch
-    facts, arrays = rows_to_parts(Block(sketch.compact_rows, sketch.labels, sketch.weights), PREFIX)
+    facts, arrays = rows_to_parts(Block(compacted(sketch.rows), sketch.labels, sketch.weights), PREFIX)
     facts["is_whole"] = origin.is_whole
     if origin.is_handed_over:
         facts["is_handed_over"] = True
