@@ -53,17 +53,10 @@ class AdaptiveWindow(StreamFollower):
 
     Attributes
     ----------
-    model_ : FlyBloomClassifier
-        The model of the window in use.
-
-    n_rows_ : int or None
-        Number of rows of the window in use; None for all rows.
-
-    windows_ : dict
-        The model of each window, by its number of rows.
-
-    classes_ : ndarray of shape (n_classes,)
-        The labels of the window in use.
+    model_
+    n_rows_
+    windows_
+    classes_
 
     See Also
     --------

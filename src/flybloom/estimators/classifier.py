@@ -142,66 +142,18 @@ class FlyBloomClassifier(Releasing, FilterScores, CountingClassifier[ClassCounts
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
+    classes_
+    class_count_
+    counts_
+    counts_per_row_
+    weight_unit_
+    temperature
+    decay_
+    readout_
+    filters_
 
-    class_count_ : ndarray of shape (n_classes,)
-        Number of rows learned of each class, weights included.
-
-    counts_ : ndarray of shape (n_classes, n_components_)
-        How often each component won in each class, in units of ``1 / counts_per_row_`` rows.
-
-    counts_per_row_ : int
-        1, or 1024 with fractional weights.
-
-    weight_unit_ : float
-        The weight that counts as one row.
-
-    temperature : float
-        Temperature of the softmax in `predict_proba`; with ``readout="bayes"``, relative to the mean score of a winner.
-        Smaller is more confident; the paper has 1. It is 0.1, unless it is set, or calibrated by `calibrate`.
-
-    decay_ : float
-        The decay in use.
-
-    readout_ : str
-        The read-out in use, "filter" or "bayes".
-
-    filters_ : ndarray of shape (n_classes, n_components_)
-        The paper's filters, ``(1 - decay_)**(counts_ * weight / counts_per_row_)`` for the weight of each class.
-
-    n_components_ : int
-        Number of components.
-
-    n_connections_ : int
-        Number of features that each component sums.
-
-    n_winners_ : int
-        Number of winners of each row.
-
-    signed_ : bool
-        Whether connections have signs.
-
-    seed_ : int
-        Seed of the connections.
-
-    center_ : ndarray of shape (n_features_in_,) or None
-        Centre of each column.
-
-    scale_ : ndarray of shape (n_features_in_,) or None
-        Scale of each column.
-
-    connections_ : ndarray of shape (n_components_, n_connections_)
-        Features that each component sums; derived from ``seed_``.
-
-    signs_ : ndarray of shape (n_components_, n_connections_)
-        Sign of each connection, 1 or -1; derived from ``seed_``.
-
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X has string column names.
+    n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
+        As for `FlyHash`, with the number and the names of the features, ``n_features_in_`` and ``feature_names_in_``.
 
     See Also
     --------
@@ -429,7 +381,10 @@ class FlyBloomClassifier(Releasing, FilterScores, CountingClassifier[ClassCounts
 
     @property
     def temperature(self) -> float:
-        """Temperature of the softmax in `predict_proba`."""
+        """Temperature of the softmax in `predict_proba`; with Bayes, relative to the mean score of a winner.
+
+        Smaller is more confident; the paper has 1. It is 0.1, unless it is set, or calibrated by `calibrate`.
+        """
         return float(self.__dict__.get("temperature", USUAL_TEMPERATURE))
 
     @temperature.setter
@@ -508,7 +463,7 @@ class FlyBloomClassifier(Releasing, FilterScores, CountingClassifier[ClassCounts
 
     @property
     def filters_(self) -> Array:
-        """The paper's filters, of the shape of ``counts_``."""
+        """The paper's filters, ``(1 - decay_)**(counts_ * weight / counts_per_row_)`` for the weight of each class."""
         with self._reading_learned() as learned:
             counts: Any = learned.counts
             return self._filters(counts).weights().T

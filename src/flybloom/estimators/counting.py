@@ -351,7 +351,7 @@ class CountingEstimator(FlyEstimator):
 
     @property
     def counts_(self) -> CountTable:
-        """The counts, one row per class or age.
+        """How often each component won, one row per class or age, in units of ``1 / counts_per_row_`` rows.
 
         This is a snapshot, which later updates of the model do not change.
         """

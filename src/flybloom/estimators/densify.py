@@ -62,8 +62,7 @@ class Densify(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     seed_ : int
         Seed of the signs.
 
-    signs_ : ndarray of shape (n_features_in_,), int8
-        The signs; derived from ``seed_``.
+    signs_
 
     n_features_out_ : int
         Number of columns of the output, the next power of two.

@@ -75,38 +75,17 @@ class FlyHash(ClassNamePrefixFeaturesOutMixin, TransformerMixin, FlyEstimator): 
 
     Attributes
     ----------
-    n_components_ : int
-        Number of components.
-
-    n_connections_ : int
-        Number of features that each component sums.
-
-    n_winners_ : int
-        Number of winners of each row.
-
-    signed_ : bool
-        Whether connections have signs.
-
-    seed_ : int
-        Seed of the connections.
-
-    center_ : ndarray of shape (n_features_in_,) or None
-        Centre of each column.
-
-    scale_ : ndarray of shape (n_features_in_,) or None
-        Scale of each column.
-
-    connections_ : ndarray of shape (n_components_, n_connections_)
-        Features that each component sums, in order of addition; derived from ``seed_``.
-
-    signs_ : ndarray of shape (n_components_, n_connections_)
-        Sign of each connection, 1 or -1; derived from ``seed_``.
-
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X has string column names.
+    n_components_
+    n_connections_
+    n_winners_
+    signed_
+    seed_
+    center_
+    scale_
+    connections_
+    signs_
+    n_features_in_
+    feature_names_in_
 
     See Also
     --------

@@ -77,26 +77,13 @@ class FrozenClassifier(LinearScores, ClassifierMixin, FrozenEstimator):  # type:
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-
-    coef_ : ndarray of shape (n_classes, n_components_)
-        Weights of the components.
-
-    intercept_ : ndarray of shape (n_classes,)
-        Intercept of each class, class weights included.
-
-    temperature_ : float
-        Temperature of the softmax in `predict_proba`.
+    classes_
+    coef_
+    intercept_
+    temperature_
 
     n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
-        As for `FlyHash`.
-
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X in fit had string column names.
+        As for `FlyHash`, with the number and the names of the features, ``n_features_in_`` and ``feature_names_in_``.
 
     See Also
     --------
@@ -136,7 +123,7 @@ class FrozenClassifier(LinearScores, ClassifierMixin, FrozenEstimator):  # type:
 
     @property
     def intercept_(self) -> Array:
-        """Intercept of each class."""
+        """Intercept of each class, class weights included."""
         return np.asarray(self.frozen_readout.intercept * self.frozen_readout.unit)
 
     def _reading(self, rows: Features, learned: Any = None, *, by_filters: bool = False) -> Reading:  # noqa: ARG002
@@ -157,17 +144,10 @@ class FrozenNovelty(NoveltyScores, FrozenEstimator):
 
     Attributes
     ----------
-    offset_ : float
-        Threshold on `score_samples`; outliers score less.
+    offset_
 
     n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
-        As for `FlyHash`.
-
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X in fit had string column names.
+        As for `FlyHash`, with the number and the names of the features, ``n_features_in_`` and ``feature_names_in_``.
 
     See Also
     --------
@@ -212,13 +192,7 @@ class FrozenRegressor(MultiOutputMixin, RegressorMixin, FrozenEstimator):  # typ
     Attributes
     ----------
     n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
-        As for `FlyHash`.
-
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X in fit had string column names.
+        As for `FlyHash`, with the number and the names of the features, ``n_features_in_`` and ``feature_names_in_``.
 
     See Also
     --------

@@ -63,34 +63,15 @@ class FlyRidgeMultiOutputClassifier(ClassifierMixin, OutputsEstimator):  # type:
 
     Attributes
     ----------
-    classes_ : ndarray or list of ndarray
-        The classes of each output, sorted, in a list where there are several. After an indicator matrix, the numbers
-        of its columns.
-
-    thresholds_ : ndarray of shape (n_outputs,)
-        The score above which a row is given the second class of an output of two: for labels of an indicator matrix,
-        that which as many of the rows left out exceed as have the label; a half for other outputs. Derived.
-
-    temperatures_ : ndarray of shape (n_outputs,)
-        What scores are divided by before probabilities are made of them: those of least log-loss on rows left out.
-
-    pair_counts_ : ndarray of shape (n_components_ * (n_components_ + 1) / 2,)
-        How often two components won together.
-
-    alpha_ : float
-        The penalty, as a multiple of the mean eigenvalue; derived.
-
-    gcv_ : ndarray of shape (n_tried, 2)
-        Penalties that were tried, ascending, and their generalised cross-validation; derived.
+    classes_
+    thresholds_
+    temperatures_
+    pair_counts_
+    alpha_
+    gcv_
 
     n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
-        As for `FlyHash`.
-
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X has names that are strings.
+        As for `FlyHash`, with the number and the names of the features, ``n_features_in_`` and ``feature_names_in_``.
 
     See Also
     --------
@@ -276,7 +257,7 @@ class FlyRidgeMultiOutputClassifier(ClassifierMixin, OutputsEstimator):  # type:
 
     @property
     def classes_(self) -> Any:
-        """The classes of each output, in a list where there are several; of an indicator matrix, its columns."""
+        """The classes of each output, sorted; a list of several, or the columns of an indicator matrix."""
         grid = self._handed_out("classes_").grid
         if grid.is_indicator:
             return np.arange(grid.n_outputs)
@@ -285,12 +266,16 @@ class FlyRidgeMultiOutputClassifier(ClassifierMixin, OutputsEstimator):  # type:
 
     @property
     def thresholds_(self) -> Array:
-        """The score above which a row has the second class of an output of two."""
+        """The score above which a row is given the second class of an output of two.
+
+        For labels of an indicator matrix, that which as many of the rows left out exceed as have the label; a half for
+        other outputs.
+        """
         return np.array(self._calibration_of(self._current_model("thresholds_"))["thresholds"])
 
     @property
     def temperatures_(self) -> Array:
-        """What scores of each output are divided by before probabilities are made of them."""
+        """What scores of each output are divided by before the softmax: of least log-loss on rows left out."""
         return np.array(self._calibration_of(self._current_model("temperatures_"))["temperatures"])
 
     def __sklearn_tags__(self) -> Any:

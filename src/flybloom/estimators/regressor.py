@@ -70,32 +70,15 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_components_,) or (n_outputs, n_components_)
-        Weights of the components.
-
-    intercept_ : float or ndarray of shape (n_outputs,)
-        Intercepts.
-
-    pair_counts_ : ndarray of shape (n_components_ * (n_components_ + 1) / 2,)
-        How often two components won together; the pair u and v <= u is at ``u (u + 1) / 2 + v``.
-
-    target_steps_ : ndarray of shape (n_outputs,)
-        Steps to which targets are rounded, powers of two.
-
-    alpha_ : float
-        The penalty in use, as a multiple of the mean eigenvalue.
-
-    gcv_ : ndarray of shape (n_tried, 2)
-        Candidate penalties, ascending, and their generalised cross-validation.
+    coef_
+    intercept_
+    pair_counts_
+    target_steps_
+    alpha_
+    gcv_
 
     n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
-        As for `FlyHash`.
-
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X has string column names.
+        As for `FlyHash`, with the number and the names of the features, ``n_features_in_`` and ``feature_names_in_``.
 
     See Also
     --------

@@ -63,29 +63,17 @@ class ReleasedClassifier(FilterScores, ClassifierMixin, FixedEstimator):  # type
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
 
-    counts_ : ndarray of shape (n_classes, n_components_)
-        The noisy counts; negative ones are 0 in predictions.
-
-    class_count_ : ndarray of shape (n_classes,)
-        Estimated number of rows of each class, from the noisy counts.
-
-    releases_ : list of dict
-        Mechanism, epsilon, delta and more of each release in the sum.
+    counts_
+    class_count_
+    releases_
 
     epsilon_, delta_ : float
         The largest epsilon and delta: the guarantee for each person if nobody has rows in two releases.
 
-    decay_ : float
-        The decay in use.
+    decay_
 
     n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
-        As for `FlyHash`.
-
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X in fit had string column names.
+        As for `FlyHash`, with the number and the names of the features, ``n_features_in_`` and ``feature_names_in_``.
 
     See Also
     --------
@@ -210,7 +198,7 @@ class ReleasedClassifier(FilterScores, ClassifierMixin, FixedEstimator):  # type
 
     @property
     def counts_(self) -> Array:
-        """The noisy counts, one row per class."""
+        """The noisy counts, one row per class; negative ones are 0 in predictions."""
         self._of_hasher("counts_")
         return read_only(self._table.T)
 
@@ -222,7 +210,7 @@ class ReleasedClassifier(FilterScores, ClassifierMixin, FixedEstimator):  # type
 
     @property
     def releases_(self) -> list[dict[str, Any]]:
-        """The cost of each release."""
+        """Mechanism, epsilon, delta and more of each release in the sum."""
         self._of_hasher("releases_")
         return [spent.to_json() for spent in self._spent]
 

@@ -107,41 +107,18 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-
-    class_count_ : ndarray of shape (n_classes,)
-        Number of rows learned of each class, weights included.
-
-    counts_ : ndarray of shape (n_classes, n_components_)
-        How often each component won among the rows of each class.
-
-    pair_counts_ : ndarray of shape (n_components_ * (n_components_ + 1) / 2,)
-        How often two components won together; the pair u and v <= u is at ``u (u + 1) / 2 + v``.
-
-    coef_ : ndarray of shape (n_classes, n_components_)
-        Weights of the components.
-
-    intercept_ : ndarray of shape (n_classes,)
-        Intercepts.
-
-    alpha_ : float
-        The penalty in use, as a multiple of the mean eigenvalue.
-
-    gcv_ : ndarray of shape (n_tried, 2)
-        Candidate penalties, ascending, and their generalised cross-validation.
-
-    temperature_ : float
-        What scores are divided by before the softmax of `predict_proba`: calibrated by leave-one-out.
+    classes_
+    class_count_
+    counts_
+    pair_counts_
+    coef_
+    intercept_
+    alpha_
+    gcv_
+    temperature_
 
     n_components_, n_connections_, n_winners_, signed_, seed_, center_, scale_, connections_, signs_
-        As for `FlyHash`.
-
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X has string column names.
+        As for `FlyHash`, with the number and the names of the features, ``n_features_in_`` and ``feature_names_in_``.
 
     See Also
     --------
@@ -352,7 +329,7 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
 
     @property
     def temperature_(self) -> float:
-        """Temperature of the softmax in `predict_proba`."""
+        """What scores are divided by before the softmax of `predict_proba`: calibrated by leave-one-out."""
         learned = self._shared.value
         if learned is None:
             raise missing_attribute(self, "temperature_")

@@ -223,7 +223,7 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
 
     @property
     def model_(self) -> Any:
-        """The fitted model."""
+        """The fitted model; do not change it."""
         return self._answering("model_")
 
     @property

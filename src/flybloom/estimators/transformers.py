@@ -163,8 +163,7 @@ class RelevanceScaler(_EncodingTransformer):
 
     Attributes
     ----------
-    weights_ : ndarray of shape (n_features_in_,)
-        The weight of each column.
+    weights_
 
     n_features_in_ : int
         Number of features seen during fit.

@@ -66,11 +66,8 @@ class SlidingWindow(StreamFollower):
 
     Attributes
     ----------
-    model_ : estimator
-        The fitted model; do not change it.
-
-    n_rows_in_window_ : int
-        Number of rows in the window; with `half_life`, in the current generation.
+    model_
+    n_rows_in_window_
 
     See Also
     --------

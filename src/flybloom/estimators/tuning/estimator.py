@@ -167,26 +167,16 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
         Out-of-fold novelty of each row with the best settings: the mean if several splits test a row, NaN if none does,
         and infinite for classes missing in training. With naive Bayes, the negative scores in units of the temperature.
 
-    oof_decision_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        Out-of-fold decision function.
-
-    oof_predict_proba_ : ndarray of shape (n_samples, n_classes)
-        Calibrated out-of-fold probabilities.
-
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
+    oof_decision_
+    oof_predict_proba_
+    classes_
 
     n_components_, n_connections_, n_winners_ : int
         Sizes of the best model.
 
-    seed_ : int
-        Seed of the connections.
-
-    n_features_in_ : int
-        Number of features seen during fit.
-
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X has string column names.
+    seed_
+    n_features_in_
+    feature_names_in_
 
     See Also
     --------
