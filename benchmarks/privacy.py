@@ -16,8 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from flybloom import Encoding, FlyBloomClassifier
-from flybloom.privacy.sizes import private_sizes
+from flybloom import Encoding, FlyBloomClassifier, private_sizes
 from privacy_sets import DELTA, EPSILONS, TABLES, load, public_rows, ranges
 
 RESULTS = Path(__file__).parent / "results" / "privacy.json"

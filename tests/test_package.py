@@ -185,12 +185,14 @@ def test_import_loads_nothing_of_the_paper():
         ("from flybloom.baselines import *; found = sys.modules[best_of.__module__]", "baselines", ".search"),
         ("import flybloom.evaluate as found", "evaluate", ""),
         ("from flybloom import predictor as found", "predictor", ""),
+        ("import flybloom.privacy.sizes as found", "privacy", ".sizes"),
     ],
 )
 def test_old_names_of_modules_warn_once(tmp_path, line, name, module):
     """They are the modules with the new names, and the line of the user is told."""
     script = tmp_path / "user.py"
-    new = {"evaluate": "streams.evaluate", "predictor": "export.predictor"}.get(name, f"paper.{name}")
+    elsewhere = {"evaluate": "streams.evaluate", "predictor": "export.predictor", "privacy": "core.privacy"}
+    new = elsewhere.get(name, f"paper.{name}")
     again = f"import flybloom.{name}{module}, flybloom.{new}{module} as expected"
     script.write_text(f"import sys\n{line}\n{again}\nassert found is expected is flybloom.{name}{module}\n")
     done = subprocess.run([sys.executable, "-W", "always", script], capture_output=True, text=True, check=False)

@@ -19,8 +19,8 @@ from flybloom.exceptions import IncompatibleHashError, ModelFileError, PrivacyEr
 from laws.strategies import labelled_rows
 
 pytest.importorskip("opendp")
-mechanisms = pytest.importorskip("flybloom.privacy.mechanisms")
-budget = pytest.importorskip("flybloom.privacy.budget")
+mechanisms = pytest.importorskip("flybloom.core.privacy.mechanisms")
+budget = pytest.importorskip("flybloom.core.privacy.budget")
 
 Request, noisy = mechanisms.Request, mechanisms.noisy
 SEEDS = [None, 0]  # the randomness of the system, and that of a seed

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from flybloom.blocks import read_blocks
     from flybloom.core.encoding.encoding import Encoding
     from flybloom.core.files.model_file import load
+    from flybloom.core.privacy.sizes import private_sizes
     from flybloom.estimators.adaptive_window import AdaptiveWindow
     from flybloom.estimators.classifier import FlyBloomClassifier
     from flybloom.estimators.conformal import CrossConformal
@@ -51,6 +52,7 @@ __all__ = [
     "SlidingWindow",
     "SoftBins",
     "load",
+    "private_sizes",
     "progress",
     "read_blocks",
     "train",
@@ -79,6 +81,7 @@ _MODULES = {
     "SlidingWindow": "flybloom.estimators.window",
     "SoftBins": "flybloom.estimators.transformers",
     "load": "flybloom.core.files.model_file",
+    "private_sizes": "flybloom.core.privacy.sizes",
     "progress": "flybloom.estimators.learning.progress",
     "read_blocks": "flybloom.blocks",
     "train": "flybloom.estimators.learning.train",

@@ -14,6 +14,7 @@ NEW = {  # modules and packages of flybloom, by their old names
     "datasets": "paper.datasets",
     "evaluate": "streams.evaluate",
     "predictor": "export.predictor",
+    "privacy": "core.privacy",
     "river": "streams.river",
     "theory": "paper.theory",
 }

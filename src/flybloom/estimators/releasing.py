@@ -22,14 +22,14 @@ from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.files.model_file import Parts
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
+from flybloom.core.privacy.budget import NO_RELEASE, Ledger, Spent
+from flybloom.core.privacy.mechanisms import Request, noisy
 from flybloom.core.readout.class_weight import ClassWeight, check_class_weight, class_weights
 from flybloom.core.readout.filters import Filters
 from flybloom.estimators.access import reading_learned
 from flybloom.estimators.base import HASH_PARAMETERS, FixedEstimator, FlyEstimator, read_only
 from flybloom.estimators.scores import FilterScores, Reading
 from flybloom.exceptions import PrivacyError
-from flybloom.privacy.budget import NO_RELEASE, Ledger, Spent
-from flybloom.privacy.mechanisms import Request, noisy
 
 LARGEST = 2**61
 MAX_DECAY = 0.4

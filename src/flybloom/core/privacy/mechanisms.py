@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from flybloom._internal.typing import Array, CountTable
+from flybloom.core.privacy.budget import MECHANISMS, Spent, is_number
 from flybloom.exceptions import PrivacyError, require_extra
-from flybloom.privacy.budget import MECHANISMS, Spent, is_number
 
 
 class Request(NamedTuple):

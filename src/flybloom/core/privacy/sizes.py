@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from flybloom.core.privacy.mechanisms import gaussian_scale
 from flybloom.exceptions import require_extra
-from flybloom.privacy.mechanisms import gaussian_scale
 
 SHARE = 32  # components per winner
 LEAST, MOST = 64, 4096
@@ -34,7 +34,7 @@ def private_sizes(n_rows: int, n_classes: int, epsilon: float, delta: float = 0.
 
     Examples
     --------
-    >>> from flybloom.privacy.sizes import private_sizes
+    >>> from flybloom import private_sizes
     >>> private_sizes(60_000, 10, epsilon=1.0, delta=1e-5)
     {'n_components': 4096, 'n_winners': 128}
     >>> private_sizes(60_000, 10, epsilon=0.1)
