@@ -24,8 +24,10 @@ def private_sizes(n_rows: int, n_classes: int, epsilon: float, delta: float = 0.
         Approximate number of rows, known beforehand.
     n_classes : int
         Number of classes.
-    epsilon, delta : float
-        The budget.
+    epsilon : float
+        The privacy loss, as in `FlyBloomClassifier.release`.
+    delta : float, default=0.0
+        The probability with which the bound may fail.
 
     Returns
     -------
