@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Features, Size, WantedUnit
+from flybloom._internal.typing import Array, Features
 from flybloom._internal.validation import check_label_outputs
 from flybloom.core.counts.by_label import BINARY, LabelColumns
 from flybloom.core.counts.pairs import PairsByLabel
 from flybloom.core.model import Model
 from flybloom.core.readout.temperature import USUAL, even_threshold, fitted_temperature
 from flybloom.core.sketch import Sketch
-from flybloom.estimators.base import HASH_PARAMETERS
-from flybloom.estimators.counting import GIVEN, WEIGHT_UNIT
-from flybloom.estimators.ridge import CALIBRATION_WORK, FEW_ROWS, LEAST_CALIBRATED, MOST_CALIBRATED, USUAL_TEMPERATURE
+from flybloom.estimators.counting import GIVEN
 from flybloom.estimators.scores import probabilities
-from flybloom.estimators.solved import OutputsEstimator, as_given, output_scores
+from flybloom.estimators.solved import (
+    RIDGE_PARAMETERS,
+    USUAL_TEMPERATURE,
+    OutputsEstimator,
+    as_given,
+    output_scores,
+)
 
 
 class FlyRidgeMultiOutputClassifier(ClassifierMixin, OutputsEstimator):  # type: ignore[misc]
@@ -98,34 +100,7 @@ class FlyRidgeMultiOutputClassifier(ClassifierMixin, OutputsEstimator):  # type:
     _calibrates = True
     _usual_calibration: ClassVar[dict[str, Any]] = {"thresholds": None, "temperatures": None}  # type: ignore[misc]
     _check_labels = staticmethod(check_label_outputs)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **HASH_PARAMETERS,
-        "weight_unit": WEIGHT_UNIT,
-        "alpha": [StrOptions({"gcv"}), Interval(Real, 0, None, closed="neither")],
-    }
-
-    def __init__(
-        self,
-        n_components: Size = "auto",
-        *,
-        n_connections: Size = "auto",
-        n_winners: Size = "auto",
-        alpha: float | str = "gcv",
-        signed: bool = True,
-        encoding: Any = "auto",
-        weight_unit: WantedUnit = "auto",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_connections = n_connections
-        self.n_winners = n_winners
-        self.alpha = alpha
-        self.signed = signed
-        self.encoding = encoding
-        self.weight_unit = weight_unit
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _parameter_constraints = RIDGE_PARAMETERS
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:  # type: ignore[override]  # noqa: ARG002
         """Learn a block of rows in addition to those before.
@@ -302,10 +277,6 @@ class FlyRidgeMultiOutputClassifier(ClassifierMixin, OutputsEstimator):  # type:
         n_outputs, usual = learned.counts.grid.n_outputs, {"thresholds": USUAL, "temperatures": USUAL_TEMPERATURE}
         return {name: tuned[name] or [value] * n_outputs for name, value in usual.items()}
 
-    def _calibration_key(self) -> Any:
-        """Return the parameters that the calibration depends on."""
-        return self.alpha
-
     def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
         """Return even thresholds and temperatures of least log-loss, of rows that are left out one by one.
 
@@ -322,15 +293,11 @@ class FlyRidgeMultiOutputClassifier(ClassifierMixin, OutputsEstimator):  # type:
             One of each for each output.
         """
         counts: Any = learned.counts
-        n = max(LEAST_CALIBRATED, min(MOST_CALIBRATED, CALIBRATION_WORK // learned.hasher.n_components))
-        sample, copies = sketch.sample(counts.unit.per_row), counts.unit.rows(sketch.weights[:n])
-        if sample.labels is None or copies.sum() < FEW_ROWS:
+        found = self._left_out_of(learned, sketch)
+        if found is None:
             return dict(self._usual_calibration)
-        grid, weights = counts.grid, sample.weights[:n]
-        truth = np.asarray(grid.whole(sample.labels[:n]), np.float64)
-        winners = learned.hasher.winners(sample.rows[:n], self.n_jobs)
-        n_rows, one = counts.unit.rows(counts.n_rows), np.minimum(1.0, copies)  # of several copies, one is left out
-        scores = self._solution(counts, needs_factor=True).leave_one_out(winners, truth, n_rows, one)
+        (scores, truth), grid = found, counts.grid
+        weights = sketch.sample(counts.unit.per_row).weights[: len(truth)]
         thresholds, temperatures = [], []
         for place in grid.slices:
             of_output, is_own = scores[:, place], truth[:, place]

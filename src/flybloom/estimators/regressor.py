@@ -14,10 +14,9 @@ from flybloom._internal.validation import check_targets
 from flybloom.core.counts.pairs import PairsByTarget
 from flybloom.core.counts.target_grid import STEPS
 from flybloom.core.model import Model
-from flybloom.estimators.base import HASH_PARAMETERS, read_only
-from flybloom.estimators.counting import WEIGHT_UNIT
+from flybloom.estimators.base import read_only
 from flybloom.estimators.frozen import FrozenRegressor
-from flybloom.estimators.solved import OutputsEstimator, as_given, output_scores, targets_of
+from flybloom.estimators.solved import RIDGE_PARAMETERS, OutputsEstimator, as_given, output_scores, targets_of
 
 
 class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
@@ -100,10 +99,8 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
     _counts_type = PairsByTarget
     _check_labels = staticmethod(check_targets)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **HASH_PARAMETERS,
-        "weight_unit": WEIGHT_UNIT,
+        **RIDGE_PARAMETERS,
         "target_scale": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "alpha": [StrOptions({"gcv"}), Interval(Real, 0, None, closed="neither")],
     }
 
     def __init__(
@@ -120,16 +117,11 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_components = n_components
-        self.n_connections = n_connections
-        self.n_winners = n_winners
-        self.alpha = alpha
-        self.signed = signed
-        self.encoding = encoding
-        self.weight_unit = weight_unit
+        super().__init__(
+            n_components, n_connections=n_connections, n_winners=n_winners, alpha=alpha, signed=signed,
+            encoding=encoding, weight_unit=weight_unit, random_state=random_state, n_jobs=n_jobs,
+        )  # fmt: skip
         self.target_scale = target_scale
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def predict(self, X: Any) -> Array:
         """Predict the targets of rows.

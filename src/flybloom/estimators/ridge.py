@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from flybloom._internal.sklearn_compat import Interval, StrOptions
+from flybloom._internal.sklearn_compat import StrOptions
 from flybloom._internal.typing import Array, Features, Size, WantedUnit
 from flybloom._internal.validation import check_labels
-from flybloom.core.counts.columns import codes_of, known_codes
+from flybloom.core.counts.columns import known_codes
 from flybloom.core.counts.pairs import PairsByClass
 from flybloom.core.model import Model
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
@@ -19,16 +18,11 @@ from flybloom.core.readout.linear import FrozenReadout
 from flybloom.core.readout.ridge import indicator
 from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.core.sketch import Sketch
-from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
-from flybloom.estimators.counting import GIVEN, WEIGHT_UNIT, CountingClassifier, kept_value
+from flybloom.estimators.base import missing_attribute
+from flybloom.estimators.counting import GIVEN, CountingClassifier, kept_value
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.scores import LinearScores, Reading
-from flybloom.estimators.solved import SolvedEstimator
-
-USUAL_TEMPERATURE = 0.1  # where there are too few rows to tell
-FEW_ROWS = 30
-MOST_CALIBRATED, LEAST_CALIBRATED = 2048, 1024  # rows that set the temperature, of many
-CALIBRATION_WORK = 2**22  # rows times components, up to which there are the most: a row costs the square of these
+from flybloom.estimators.solved import RIDGE_PARAMETERS, USUAL_TEMPERATURE, SolvedEstimator
 
 
 class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[PairsByClass]):
@@ -144,9 +138,7 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
     _calibrates = True
     _usual_calibration: ClassVar[dict[str, Any]] = {"temperature": USUAL_TEMPERATURE}  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **HASH_PARAMETERS,
-        "weight_unit": WEIGHT_UNIT,
-        "alpha": [StrOptions({"gcv"}), Interval(Real, 0, None, closed="neither")],
+        **RIDGE_PARAMETERS,
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 
@@ -339,10 +331,6 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
         """Return the temperature: given, or calibrated with the sketch."""
         return float(self._tuned(learned)["temperature"])
 
-    def _calibration_key(self) -> Any:
-        """Return the parameters on which the calibration depends."""
-        return self.alpha
-
     def _frozen_readout(self, learned: Model) -> FrozenReadout:
         """Return weights, intercepts and temperature as a frozen read-out."""
         counts: Any = learned.counts
@@ -356,17 +344,11 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
 
     def _calibrated_with(self, learned: Model, sketch: Sketch) -> dict[str, Any]:
         """Return the temperature that minimises the leave-one-out log-loss of the sketch."""
-        counts: Any = learned.counts
-        n = max(LEAST_CALIBRATED, min(MOST_CALIBRATED, CALIBRATION_WORK // learned.hasher.n_components))
-        rows, labels, weights = sketch.rows[:n], sketch.labels, counts.unit.rows(sketch.weights[:n])
-        if labels is None or weights.sum() < FEW_ROWS:
+        found = self._left_out_of(learned, sketch)
+        if found is None:
             return dict(self._usual_calibration)
-        codes = codes_of(labels[:n], counts.classes)
-        winners = learned.hasher.winners(rows, self.n_jobs)
-        n_rows, one = counts.unit.rows(counts.n_rows), np.minimum(1.0, weights)  # of several copies, one is left out
-        truth = indicator(codes, counts.classes.size)
-        scores = self._solution(counts, needs_factor=True).leave_one_out(winners, truth, n_rows, one)
-        return {"temperature": fitted_temperature(-scores, codes, sketch.weights[:n])}
+        scores, truth = found
+        return {"temperature": fitted_temperature(-scores, truth.argmax(axis=1), sketch.weights[: len(truth)])}
 
     def _check_tuned(self, tuned: Any) -> None:
         """Raise an error unless the state is a temperature or empty."""

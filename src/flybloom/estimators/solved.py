@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.linalg import LinAlgError
 from sklearn.base import MultiOutputMixin
 
 from flybloom._internal.deprecated import Renamed
-from flybloom._internal.typing import Array, Features, Winners
+from flybloom._internal.sklearn_compat import Interval, StrOptions
+from flybloom._internal.typing import Array, Features, Size, WantedUnit, Winners
 from flybloom.core.counts.pairs import n_bytes_of
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import PairSizes
@@ -19,8 +21,19 @@ from flybloom.core.model import Model
 from flybloom.core.readout.left_out import LeftOut
 from flybloom.core.readout.linear import FrozenOutputs, LinearReadout
 from flybloom.core.readout.ridge import Ridge, solve
-from flybloom.estimators.base import read_only
-from flybloom.estimators.counting import CountingEstimator, LabelledEstimator
+from flybloom.core.sketch import Sketch
+from flybloom.estimators.base import HASH_PARAMETERS, read_only
+from flybloom.estimators.counting import WEIGHT_UNIT, CountingEstimator, LabelledEstimator
+
+USUAL_TEMPERATURE = 0.1  # where there are too few rows to tell
+FEW_ROWS = 30
+MOST_CALIBRATED, LEAST_CALIBRATED = 2048, 1024  # rows that temperatures and thresholds follow from, of many
+CALIBRATION_WORK = 2**22  # rows times components, up to which there are the most: a row costs the square of these
+RIDGE_PARAMETERS: dict[str, list[Any]] = {
+    **HASH_PARAMETERS,
+    "weight_unit": WEIGHT_UNIT,
+    "alpha": [StrOptions({"gcv"}), Interval(Real, 0, None, closed="neither")],
+}
 
 
 class LearnedRows(NamedTuple):
@@ -141,9 +154,25 @@ class SolvedEstimator(CountingEstimator):
             solved = self._solution(counts, needs_factor=True)
             return solved.leave_one_out(winners, self._truth(learned, rows, y), n_rows)
 
+    def _left_out_of(self, learned: Model, sketch: Sketch) -> tuple[Array, Array] | None:
+        """Return the scores of rows of a sketch, each left out, and their truth; None if there are too few."""
+        n = max(LEAST_CALIBRATED, min(MOST_CALIBRATED, CALIBRATION_WORK // learned.hasher.n_components))
+        counts, rows = learned.counts, sketch.rows[:n]
+        copies = counts.unit.rows(sketch.weights[:n])
+        if sketch.labels is None or copies.sum() < FEW_ROWS:
+            return None
+        truth = self._truth(learned, rows, sketch.labels[:n])
+        winners, n_rows = learned.hasher.winners(rows, self.n_jobs), counts.unit.rows(counts.n_rows)
+        solved = self._solution(counts, needs_factor=True)
+        return solved.leave_one_out(winners, truth, n_rows, np.minimum(1.0, copies)), truth  # one of several copies
+
     def _truth(self, learned: Model, rows: Features, y: Any) -> Array:
         """Return the right-hand side for learned rows."""
         raise NotImplementedError
+
+    def _calibration_key(self) -> Any:
+        """Return the parameters on which a calibration depends."""
+        return self.alpha
 
 
 @contextmanager
@@ -161,6 +190,29 @@ def _alpha_blamed(alpha: float | str) -> Iterator[None]:
 
 class OutputsEstimator(MultiOutputMixin, SolvedEstimator, LabelledEstimator):  # type: ignore[misc]
     """Estimator of one or more outputs from pair counts and sums of targets."""
+
+    def __init__(
+        self,
+        n_components: Size = "auto",
+        *,
+        n_connections: Size = "auto",
+        n_winners: Size = "auto",
+        alpha: float | str = "gcv",
+        signed: bool = True,
+        encoding: Any = "auto",
+        weight_unit: WantedUnit = "auto",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_connections = n_connections
+        self.n_winners = n_winners
+        self.alpha = alpha
+        self.signed = signed
+        self.encoding = encoding
+        self.weight_unit = weight_unit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Update the model with a block of rows.
