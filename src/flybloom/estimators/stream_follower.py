@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from copy import copy
+from functools import wraps
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
@@ -23,6 +24,7 @@ from flybloom.estimators.access import learn_rows, reading_learned
 from flybloom.estimators.base import missing_attribute, not_fitted
 from flybloom.estimators.counting import novelty_rate
 from flybloom.estimators.learned_page import ShowsInside
+from flybloom.estimators.scores import FilterScores, LinearScores
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -92,10 +94,16 @@ def _is_early(learned: Model, n_rows: int) -> bool:
     return origin.recipe.needs_rows(is_table=learned.hasher.encoder.kinds is not None)
 
 
-def _model_has(name: str) -> Callable[[Method], Method]:
-    """Return a decorator for methods that exist if the inner model has them."""
-    checked: Callable[[Method], Method] = available_if(lambda self: hasattr(self.model, name))
-    return checked
+def _of_model(method: Method) -> Method:
+    """Return a method that the model in use answers, with the same documentation; it exists if that model has it."""
+    name = method.__name__
+
+    @wraps(method)
+    def answer(self: StreamFollower, *arguments: Any, **options: Any) -> Any:
+        return getattr(self._fitted(), name)(*arguments, **options)
+
+    answering: Method = available_if(lambda self: hasattr(self.model, name))(answer)
+    return answering
 
 
 class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -139,87 +147,11 @@ class StreamFollower(ShowsInside, OldNames, MetaEstimatorMixin, BaseEstimator): 
             state = {name: value for name, value in super().__getstate__().items() if name not in NOT_PICKLED}
             return {**state, "_following": self._following.copied()} if "_following" in state else state
 
-    @_model_has("predict")
-    def predict(self, X: Any) -> Array:
-        """Predict with the model of the window.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The labels.
-        """
-        return np.asarray(self._fitted().predict(X))
-
-    @_model_has("predict_proba")
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of the model of the window.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows sum to 1; columns as in ``classes_``.
-        """
-        return np.asarray(self._fitted().predict_proba(X))
-
-    @_model_has("decision_function")
-    def decision_function(self, X: Any) -> Array:
-        """Return the scores of the model of the window.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray
-            See the method of the model.
-        """
-        return np.asarray(self._fitted().decision_function(X))
-
-    @_model_has("novelty")
-    def novelty(self, X: Any) -> Array:
-        """Return the novelty of rows to the model of the window.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray
-            See the method of the model.
-        """
-        return np.asarray(self._fitted().novelty(X))
-
-    @_model_has("score")
-    def score(self, X: Any, y: Any) -> float:
-        """Return the score of the model of the window, such as the accuracy.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
-
-        Returns
-        -------
-        float
-            The score.
-        """
-        return float(self._fitted().score(X, y))
+    predict = _of_model(LinearScores.predict)
+    predict_proba = _of_model(LinearScores.predict_proba)
+    decision_function = _of_model(LinearScores.decision_function)
+    novelty = _of_model(FilterScores.novelty)
+    score = _of_model(ClassifierMixin.score)
 
     @property
     def model_(self) -> Any:
