@@ -148,6 +148,12 @@ RULES: dict[str, Rule] = {
         models=(PAIRS,),
         parts="large",
     ),
+    "ferns": Rule(
+        "3 of 8 winners of pairs are those of ferns, unless rows are images; without: none",
+        [(FlyRidgeClassifier, "_has_ferns", False)],
+        models=(PAIRS,),
+        parts="tables drawn large",
+    ),
     "half": Rule(
         "a component sums half of the columns, up to a limit; without: all, up to the same limit",
         asked={
@@ -259,8 +265,8 @@ class Fold:
 
     def _hasher(self, rule: Rule) -> Hasher:
         """Return how a model with defaults hashes these rows."""
-        is_pairs = self.model == PAIRS
-        wanted = choice.wanted_encoding("auto", uses_labels=True, for_pairs=is_pairs)
+        is_pairs, ferns = self.model == PAIRS, MODELS[self.model]._has_ferns  # noqa: SLF001
+        wanted = choice.wanted_encoding("auto", uses_labels=True, for_pairs=is_pairs, ferns=ferns)
         sample = Sketch.of(self.X, self.y, np.ones(len(self.y), np.int64)).sample()
         encoder = choice.fitted_encoder(wanted, Encoder(self.X.shape[1]), sample)
         seen = sizes.Seen.COLUMNS if encoder.grid_shape is None else sizes.Seen.WINDOWS

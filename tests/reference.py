@@ -236,6 +236,45 @@ def connections(seed, d, m, s):
     return features, signs
 
 
+def cuts(values, weights=None, n=15):
+    """Where so many equal parts of the values of a column end: halfway to the next larger value, if there is one."""
+    weights = [1] * len(values) if weights is None else weights
+    copies = sorted(float(v) for v, w in zip(values, weights, strict=True) for _ in range(int(w)))
+    distinct, found = sorted(set(copies)), []
+    for part in range(1, n + 1):
+        at = distinct.index(copies[-(-part * len(copies) // (n + 1)) - 1])
+        at = max(min(at, len(distinct) - 2), 0)
+        found.append((distinct[at] + distinct[min(at + 1, len(distinct) - 1)]) / 2)
+    largest = max(abs(cut) for cut in found)
+    if largest == 0:
+        return found
+    step = 2.0 ** (math.floor(math.log2(largest)) + 1) / 64
+    return [round(cut / step) * step for cut in found]
+
+
+def ferns(seed, chances, n_ferns, n_tests, n_cuts=15):
+    """Column and cut of each test of each fern: columns by their chances, cuts alike."""
+    tickets = [column for column, chance in enumerate(chances) for _ in range(chance)]
+    drawn = []
+    for j in range(n_ferns):
+        stream = words(seed, j, 2)
+        drawn.append(
+            [(tickets[next(stream) * len(tickets) >> 32], next(stream) * n_cuts >> 32) for _ in range(n_tests)]
+        )
+    return drawn
+
+
+def fern_cells(row, drawn, cuts_of_columns, first):
+    """The winner of each fern: the tests that a row passes, as the digits of a number."""
+    cells = []
+    for fern in drawn:
+        passed = [row[column] > cuts_of_columns[column][cut] for column, cut in fern]
+        cells.append(
+            first + len(cells) * 2 ** len(fern) + sum(2**at for at, is_passed in enumerate(passed) if is_passed)
+        )
+    return cells
+
+
 def cosines(w):
     """Cosine of each pair of rows of w, inner products added component by component."""
     products = np.zeros((len(w), len(w)))
@@ -631,18 +670,20 @@ def window_connections(seed, shape, m, s):
     return features, signs
 
 
-def certified(low, high, weights, intercept, own, rho):
+def certified(low, high, weights, intercept, own, rho, ferns=()):
     """Whether class `own` has the largest sum for every set of winners that sums between the bounds allow.
 
-    A set of rho components can win if each of them can reach, at its best, what every other one is at its worst.
+    A set of rho components can win if each of them can reach, at its best, what every other one is at its worst; of the
+    cells of a fern, any one that is possible.
     """
     m = len(low)
     for chosen in itertools.combinations(range(m), rho):
         others = [j for j in range(m) if j not in chosen]
         if all(high[j] >= low[i] for j in chosen for i in others):
-            sums = [b + sum(weights[j][i] for j in chosen) for i, b in enumerate(intercept)]
-            if any(sums[i] >= sums[own] for i in range(len(sums)) if i != own):
-                return False
+            for cells in itertools.product(*ferns):
+                sums = [b + sum(weights[j][i] for j in (*chosen, *cells)) for i, b in enumerate(intercept)]
+                if any(sums[i] >= sums[own] for i in range(len(sums)) if i != own):
+                    return False
     return True
 
 

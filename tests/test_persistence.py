@@ -168,10 +168,11 @@ def test_every_format_has_a_file():
         (4, "FlyBloomClassifier"),
         (5, "FrozenClassifier"),
         (6, "FlyBloomClassifier"),
+        (7, "FlyBloomClassifier"),
     }
 
 
-@pytest.mark.parametrize(("field", "known"), [("format", 6), ("hash_version", 2)])
+@pytest.mark.parametrize(("field", "known"), [("format", 7), ("hash_version", 2)])
 def test_files_of_a_later_format_say_what_to_do(tmp_path, digits, field, known):
     """Upgrade."""
     small().fit(*digits).save(tmp_path / "model.fly")

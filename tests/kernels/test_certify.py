@@ -26,9 +26,15 @@ def test_a_label_holds_if_it_does_for_every_set_of_winners(rng, compiled):
         weights = -rng.integers(0, 20, (m, n_classes), np.int32)
         weights[:, 1:] -= rng.integers(0, 12, dtype=np.int32)
         intercept = -rng.integers(0, 3, n_classes).astype(float)
+        n_ferns, n_cells = int(rng.integers(0, 3)), 2
+        possible = rng.random((n_ferns, n_cells)) < 0.6
+        possible[:, 0] |= ~possible.any(axis=1)
+        weights = np.vstack([weights, rng.integers(-9, 9, (n_ferns * n_cells, n_classes), np.int32)])
         out = np.zeros(1, bool)
-        run(holds, compiled)(low[None], high[None], weights, intercept, np.array([0]), rho, out)
-        truth = reference.certified(low, high, weights, intercept, 0, rho)
+        arguments = low[None], high[None], weights, intercept, np.array([0]), rho
+        run(holds, compiled)(*arguments, possible.reshape(1, -1), n_cells, out)
+        ferns = [[m + n_cells * fern + cell for cell in np.flatnonzero(possible[fern])] for fern in range(n_ferns)]
+        truth = reference.certified(low, high, weights, intercept, 0, rho, ferns)
         assert not out[0] or truth
         n_held, n_true = n_held + int(out[0]), n_true + int(truth)
     assert n_held >= 0.8 * n_true > 0

@@ -46,6 +46,7 @@ KINDS = [
     Kind("novelty by leverage", FlyBloomNovelty, {}),
     Kind("novelty that recovers", FlyBloomNovelty, {"forget_after": 24}, has_order=True),
     Kind("pairs", FlyRidgeClassifier, {}),
+    Kind("pairs with ferns", FlyRidgeClassifier, {"encoding": "bins+passthrough+relevance+ferns"}),
     Kind("pairs with targets", FlyRidgeRegressor, {"target_scale": 1.0}),
     Kind("pairs with labels", FlyRidgeMultiOutputClassifier, {}),
     Kind("hours", HourModel, {}),

@@ -12,7 +12,7 @@ from flybloom.core.hashing.bounds import SumBounds
 ENCODINGS = [
     "none", "standard", "bins", "bins+relevance", "bins+passthrough", "rotation=3", "auto",
     "bins=4+relevance+rotation=5", "bins=4+passthrough+relevance+rotation=5", "fill=classes+bins",
-    "columns=0,1+bins", "columns=1+relevance",
+    "columns=0,1+bins", "columns=1+relevance", "standard+ferns", "bins+passthrough+relevance+ferns",
 ]  # fmt: skip
 NORMS = ["linf", "l2", "l1"]
 
@@ -80,16 +80,18 @@ def margin(model, X):
 @settings(max_examples=25)
 @given(problem=problems(), radius=st.sampled_from([0.0, 0.01, 0.3, 2.0]))
 def test_sums_stay_between_their_bounds(norm, problem, radius):
-    """As they are computed, bit for bit, for every component."""
+    """As they are computed, bit for bit, for every component; and cells of ferns are among those that are possible."""
     model, X, rng = problem
     hasher = model._hasher
     radii = np.full(len(X), radius)
-    low, high = SumBounds(hasher, norm).of(X, radii)
+    low, high, possible = SumBounds(hasher, norm).of(X, radii)
     for _ in range(6):
         tried = X + inside(rng, X.shape, radii, norm, is_whole=X.dtype.kind == "i")
         sums = computed_sums(hasher, tried)
         assert (low <= sums).all()
         assert (sums <= high).all()
+        cells = hasher.winners(tried)[:, hasher.n_summed_winners :].astype(int) - low.shape[1]
+        assert np.take_along_axis(possible, cells, axis=1).all()
 
 
 def computed_sums(hasher, X):

@@ -112,6 +112,7 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
     _has_labels: ClassVar[bool] = True  # whether it learns from labels
     _uses_labels: bool = True  # whether "auto" does
     _counts_pairs: ClassVar[bool] = False  # whether it has few components, which see other things
+    _has_ferns: ClassVar[bool] = False  # whether "auto" draws ferns for tables
     n_components: Any
     n_connections: Any
     n_winners: Any
@@ -243,7 +244,7 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
 
     @property
     def connections_(self) -> Array:
-        """Features that each component sums, of shape (n_components_, n_connections_); derived from ``seed_``."""
+        """Features that each component sums, but those of ferns; derived from ``seed_``."""
         return self._of_hasher("connections_").projection.connections()[0]
 
     @property
@@ -254,7 +255,9 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
     @property
     def _encoding(self) -> Wanted:
         """The requested encoding."""
-        return wanted_encoding(self.encoding, uses_labels=self._uses_labels, for_pairs=self._counts_pairs)
+        return wanted_encoding(
+            self.encoding, uses_labels=self._uses_labels, for_pairs=self._counts_pairs, ferns=self._has_ferns
+        )
 
     def _validate_params(self) -> None:
         """Also check what scikit-learn's constraints cannot express."""

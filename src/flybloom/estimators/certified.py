@@ -13,6 +13,7 @@ from flybloom._internal.typing import Array, Codes
 from flybloom.core import _kernels
 from flybloom.core.encoding.fill import Fill
 from flybloom.core.hashing.bounds import NORMS, SumBounds
+from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.model import Model
 from flybloom.core.readout.linear import FrozenReadout
 from flybloom.estimators.access import scoring
@@ -93,8 +94,7 @@ def _certified(model: Any, rows: Any, learned: Model, norm: str, ask: Any) -> Ar
                 some = slice(begin, min(begin + step, block.stop))
                 values = rows[places[some]]
                 values = values.toarray() if sparse.issparse(values) else values
-                low, high = bounds.of(values, radius[some])
-                result[some] = holds(low, high, frozen, codes[places[some]], hasher.n_winners)
+                result[some] = holds(*bounds.of(values, radius[some]), frozen, codes[places[some]], hasher)
 
         for_each_block(prove, places.size, hasher.n_components, model.n_jobs)
         return result & ~has_gaps[places]
@@ -110,14 +110,23 @@ def _typical_size(rows: Any) -> float:
     return float(2.0 ** np.ceil(np.log2(size))) if size > 0 else 1.0
 
 
-def holds(low: Array, high: Array, frozen: FrozenReadout, codes: Codes, n_winners: int) -> Array:
+def holds(low: Array, high: Array, possible: Array, frozen: FrozenReadout, codes: Codes, hasher: Hasher) -> Array:
     """Return for each row whether its class stays, whichever components win with sums between the bounds."""
+    n_cells = 1 if hasher.ferns is None else 1 << hasher.ferns.n_tests
     result = np.zeros(len(codes), bool)
     is_known = np.isfinite(low).all(axis=1) & np.isfinite(high).all(axis=1)
     if is_known.any():
         some = np.zeros(int(is_known.sum()), bool)
         _kernels.certify.holds(
-            low[is_known], high[is_known], frozen.weights, frozen.intercept, codes[is_known], n_winners, some
+            low[is_known],
+            high[is_known],
+            frozen.weights,
+            frozen.intercept,
+            codes[is_known],
+            hasher.n_summed_winners,
+            possible[is_known],
+            n_cells,
+            some,
         )
         result[is_known] = some
     return result

@@ -113,10 +113,12 @@ def class_profiles(model: Any, *, contrast: bool = True) -> Array:
     True
     """
     hasher = hasher_of(model)
-    connections, signs = hasher.projection.connections()
+    parts = [hasher.projection.connections()]
+    if hasher.ferns is not None:
+        parts.append(hasher.ferns.connections())
     with reading_learned(model) as learned:
         counts: Any = learned.counts
         profiles = explanation.class_profiles(
-            counts.table, counts.class_count, connections, signs, hasher.encoder.n_outputs, contrast=contrast
+            counts.table, counts.class_count, parts, hasher.encoder.n_outputs, contrast=contrast
         )
         return hasher.encoder.traced_back(profiles, signed=True)

@@ -77,8 +77,9 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
 
         - If "auto", columns are standardised, clipped at 2.5 standard deviations, imputed (up to 100 columns) and
           weighted by relevance to the labels. Up to 30 columns, or up to 30 informative ones of more, also become 5
-          soft bins each, unless a k-NN check finds that bins do harm. Images are detected: components see windows of
-          those with more than 512 pixels, others become 50 principal components. Sparse rows are only weighted.
+          soft bins each, unless a k-NN check finds that bins do harm, and 3 of 8 winners are those of random ferns.
+          Images are detected: components see windows of those with more than 512 pixels, others become 50 principal
+          components. Sparse rows are only weighted.
         - If "none", no transformation: integers are summed as integers.
         - Otherwise steps such as "standard", "bins", "relevance" and "rotation", joined by "+".
         - If an `Encoding`, its steps. If a fitted encoder, that encoder.
@@ -135,6 +136,7 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
     """
 
     _counts_type = PairsByClass
+    _has_ferns = True
     _calibrates = True
     _usual_calibration: ClassVar[dict[str, Any]] = {"temperature": USUAL_TEMPERATURE}  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

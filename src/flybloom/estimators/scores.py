@@ -45,21 +45,27 @@ class Reading(NamedTuple):
     def shares(self, labels: Any, weights: Array, n_jobs: int | None) -> Array:
         """Return the share of each feature in the sum of the weights of each row's winners for a class.
 
+        The weight of a fern's winner is divided among the features of its tests.
+
         The class is that of `labels`, one for each row or one for all; None for the predicted class.
         """
-        connections, signs = self.hasher.projection.connections()
+        hasher = self.hasher
+        connections, signs = hasher.projection.connections()
+        m, n_summed = hasher.projection.n_components, hasher.n_summed_winners
         wanted = None if labels is None else np.broadcast_to(np.asarray(labels), self.rows.shape[0])
         given = None if wanted is None else known_codes(wanted, self.classes)
 
         def divide(block: slice, winners: Winners) -> Array:
             codes = self.read_out.labels(winners) if given is None else given[block]
-            encoded = self.hasher.encoder.encode_dense(self.rows[block])
-            shares = explanation.feature_shares(encoded, winners, codes, connections, signs, weights)
-            return self.hasher.encoder.traced_back(shares)
+            encoded = hasher.encoder.encode_dense(self.rows[block])
+            summed = np.ascontiguousarray(winners[:, :n_summed])
+            shares = explanation.feature_shares(encoded, summed, codes, connections, signs, weights)
+            if hasher.ferns is not None:
+                cells = winners[:, n_summed:]
+                shares += hasher.ferns.shares(cells - np.uint32(m), weights[cells, codes[:, None]], shares.shape[1])
+            return hasher.encoder.traced_back(shares)
 
-        return self.hasher.read(
-            self.rows, np.empty((self.rows.shape[0], self.hasher.encoder.n_features)), divide, n_jobs
-        )
+        return hasher.read(self.rows, np.empty((self.rows.shape[0], hasher.encoder.n_features)), divide, n_jobs)
 
 
 class LinearScores:

@@ -18,11 +18,13 @@ from flybloom.core._kernels._plain import LARGEST, LEAST_PIVOT
 from flybloom.core.encoding import rotation
 from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.columns import BiasColumns, Select
+from flybloom.core.encoding.cuts import Cuts
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.fill import Fill
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.standardise import MAX_PLAIN_CENTER, Standardise, WholeCenter
+from flybloom.core.hashing.ferns import Ferns
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.export.graph import Value
 
@@ -200,6 +202,7 @@ def _solved(matrix: Value, right: Value, d: int) -> tuple[Value, Value]:
 def winners(hasher: Hasher, X: Value, dtype: str) -> Value:
     """Return the winners of each row as int64, by descending sum."""
     projection, values = hasher.projection, encoded(hasher.encoder, X, dtype).values
+    rows = values
     if projection.signed:
         values = X.graph.node("Concat", values, -values, axis=1)
     links = projection.packed_connections.transpose(1, 0, 2).reshape(projection.n_connections, -1)
@@ -207,7 +210,21 @@ def winners(hasher: Hasher, X: Value, dtype: str) -> Value:
     small = np.uint16 if links.max() <= np.iinfo(np.uint16).max else np.int32  # as it is stored, and not as it is used
     terms = [values.at(X.graph.constant(features).cast("int32")) for features in links.astype(small)]
     total = reduce(add, terms)
-    return X.graph.nodes("TopK", total, [hasher.n_winners], n_outputs=2, axis=1, largest=1, sorted=1)[1]
+    summed = X.graph.nodes("TopK", total, [hasher.n_summed_winners], n_outputs=2, axis=1, largest=1, sorted=1)[1]
+    if hasher.ferns is None:
+        return summed
+    cells = _cells(hasher.ferns, rows, projection.n_components)
+    return X.graph.node("Concat", summed, cells, axis=1)
+
+
+def _cells(ferns: Ferns, rows: Value, first: int) -> Value:
+    """Return the winners of ferns, as many for each row, numbered from `first`."""
+    places, cuts = ferns.tests
+    cells = rows.graph.constant((first + (np.arange(ferns.n_ferns) << ferns.n_tests)).astype(np.int64))
+    for test in range(ferns.n_tests):
+        is_passed = rows.graph.node("Greater", rows.at(places[:, test].astype(np.int64)), cuts[:, test])
+        cells = cells + is_passed.cast("int64") * np.int64(1 << test)
+    return cells
 
 
 def hashes(n_components: int, won: Value) -> Value:
@@ -221,6 +238,7 @@ def hashes(n_components: int, won: Value) -> Value:
 
 WRITERS: dict[str, Callable[[Any, Rows], Rows]] = {
     BiasColumns.kind: _bias_columns,
+    Cuts.kind: lambda _, rows: rows,
     Fill.kind: _fill,
     Relevance.kind: _relevance,
     Rotation.kind: _rotation,

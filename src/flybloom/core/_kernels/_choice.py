@@ -23,6 +23,7 @@ ALLOWANCE = {  # values that a twin may handle in a process: what takes it about
     "connections": 2**22,  # connections
     "content_hash": 2**23,  # values of rows
     "encode": 2**22,  # values of rows
+    "ferns": 2**23,  # tests of rows
     "fill": 2**23,  # values of matrices
     "leverage": 2**24,  # pairs of winners
     "linear": 2**23,  # weights of winners

@@ -314,6 +314,16 @@ def choose(scores: Array, winners: Array, seed: np.uint64, out: Array) -> None:
     out[:] = (is_tied & (place == chosen.astype(np.int64)[:, None])).argmax(axis=1)
 
 
+def write_cells(rows: Array, places: Array, cuts: Array, first: int, out: Array) -> None:
+    """Write the cells of ferns as the kernel of that name does."""
+    n_ferns, n_tests = places.shape
+    step = max(1, VALUES_AT_ONCE // places.size)
+    for begin in range(0, len(rows), step):
+        some = slice(begin, begin + step)
+        digits = (rows[some][:, places] > cuts).astype(np.int64) << np.arange(n_tests)
+        out[some, out.shape[1] - n_ferns :] = first + (np.arange(n_ferns) << n_tests) + digits.sum(axis=2)
+
+
 def winner_forms(winners: Array, triangle: Array, out: Array) -> None:
     """Write the sum of a symmetric matrix of integers, of which `triangle` is the lower half, over all pairs."""
     lower = np.tril_indices(winners.shape[1])

@@ -32,14 +32,26 @@ def interval_sums(low: Array, high: Array, connections: Array, out_low: Array, o
 
 
 @kernel
-def holds(low: Array, high: Array, weights: Array, intercept: Array, codes: Array, rho: int, out: Array) -> None:
+def holds(
+    low: Array,
+    high: Array,
+    weights: Array,
+    intercept: Array,
+    codes: Array,
+    rho: int,
+    possible: Array,
+    n_cells: int,
+    out: Array,
+) -> None:
     """Write whether the class of each row stays the one of the largest score, whichever components win in the bounds.
 
     A component surely wins if no more than rho - 1 others may reach it, and never wins if rho others surely lie above
     it. The places that are left go to those of the rest that speak most against the class, for each other class again.
-    Weights and intercepts are integers of one unit, so nothing is rounded; what ties may be lost.
+    Of each `n_cells` cells of a fern, which come after the components that have sums, one of those that are `possible`
+    wins: the one that speaks most against the class. Weights and intercepts are integers of one unit, so nothing is
+    rounded; what ties may be lost.
     """
-    m, n_classes = weights.shape
+    m, n_classes = low.shape[1], weights.shape[1]
     open_ones, against = np.empty(m, np.int64), np.empty(m)
     for row in range(low.shape[0]):
         reach = -np.inf if rho == m else float(np.partition(high[row], m - rho - 1)[m - rho - 1])
@@ -70,5 +82,11 @@ def holds(low: Array, high: Array, weights: Array, intercept: Array, codes: Arra
                 chosen = against[:n_free]
             for value in chosen:
                 total += value
+            for first in range(0, possible.shape[1], n_cells):
+                worst = -np.inf
+                for cell in range(first, first + n_cells):
+                    if possible[row, cell]:
+                        worst = max(worst, np.float64(weights[m + cell, i]) - np.float64(weights[m + cell, own]))
+                total += worst
             is_held = total < 0.0
         out[row] = is_held

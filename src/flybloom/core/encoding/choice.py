@@ -45,6 +45,8 @@ class Auto:
         Whether labels may select columns and decide about bins; false if all folds need the same columns.
     bias : float or None, default=None
         For novelty, constant columns as a share of the features.
+    ferns : bool, default=False
+        Whether tables get ferns beside their hash.
     """
 
     uses_labels: bool
@@ -52,6 +54,7 @@ class Auto:
     for_pairs: bool = False
     selects: bool = True
     bias: float | None = None
+    ferns: bool = False
 
     takes_sparse = True
     needs_rows = True
@@ -66,9 +69,9 @@ class Auto:
         are images, up to 2048 columns become their 50 leading principal components; pairs see more than 512 through
         windows. Unit vectors, as embeddings are, are only centred for pairs: their columns are alike in scale and in
         worth. Sparse rows are taken as they are. With labels, columns are weighted by their relevance, but not those
-        of images, nor more than 1024 of sparse rows. For novelty, up to 100 columns become soft bins of a wide range
-        for pairs, up to 5 for filters, and others are only standardised; a value that differs from all others of a
-        constant column is clipped.
+        of images, nor more than 1024 of sparse rows. Dense columns that are not images get ferns where `ferns` says
+        so. For novelty, up to 100 columns become soft bins of a wide range for pairs, up to 5 for filters, and others
+        are only standardised; a value that differs from all others of a constant column is clipped.
 
         Parameters
         ----------
@@ -102,13 +105,18 @@ class Auto:
         fill = "none"
         if n <= MAX_FILLED and np.isnan(sample.rows).any():
             fill = "classes" if self.uses_labels else "rows"
-        plain = Encoding("standard", relevance=relevance)
+        ferns = self.ferns and self.uses_labels
+        plain = Encoding("standard", relevance=relevance, ferns=ferns)
         columns = self._informative_columns(sample)
         n_seen = n if columns is None else len(columns)
         if n_seen > MAX_BINNED:
             return replace(plain, fill=fill)
         binned = Encoding(
-            bins=BINS, passthrough_scale=PASSTHROUGH, relevance=min(relevance, FEW_RELEVANCE), columns=columns
+            bins=BINS,
+            passthrough_scale=PASSTHROUGH,
+            relevance=min(relevance, FEW_RELEVANCE),
+            columns=columns,
+            ferns=ferns,
         )
         has_classes = sample.labels is not None and sample.labels.ndim == 1  # neighbours vote for one label
         is_plain = self.uses_labels and self.selects and has_classes and is_behind(sample, binned, plain)
@@ -178,6 +186,7 @@ def wanted_encoding(
     for_pairs: bool = False,
     selects: bool = True,
     bias: float | None = None,
+    ferns: bool = False,
 ) -> Wanted:
     """Parse the parameter `encoding` of an estimator."""
     if isinstance(encoding, Encoder):
@@ -189,7 +198,7 @@ def wanted_encoding(
             if others != Encoding(max_categories=others.max_categories):
                 msg = f"The encoding {encoding!r} is not known: only categories=30 goes with auto."
                 raise ValueError(msg)
-            return Auto(uses_labels, others.max_categories, for_pairs, selects, bias)
+            return Auto(uses_labels, others.max_categories, for_pairs, selects, bias, ferns)
         encoding = Encoding.parse(encoding)
     if bias and not encoding.bias and not encoding.rotation:
         encoding = replace(encoding, bias=bias)

@@ -11,6 +11,7 @@ import numpy as np
 from flybloom._internal.typing import Array, Features, issparse
 from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.columns import BiasColumns, Select
+from flybloom.core.encoding.cuts import Cuts
 from flybloom.core.encoding.fill import Fill
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
@@ -20,7 +21,7 @@ from flybloom.core.encoding.table import Table
 
 STEPS: dict[str, type[Step]] = {
     step.kind: step
-    for step in (Table, WholeCenter, Standardise, Fill, Select, SoftBins, Relevance, Rotation, BiasColumns)
+    for step in (Table, WholeCenter, Standardise, Fill, Select, SoftBins, Relevance, Rotation, BiasColumns, Cuts)
 }
 """Every step by the name it has in files."""
 

@@ -14,6 +14,7 @@ import numpy as np
 from flybloom._internal.validation import check_labels, check_new_rows
 from flybloom.core.encoding.bins import MAX_BINS, MIN_BINS, SoftBins, places_of
 from flybloom.core.encoding.columns import BiasColumns, Select, are_columns
+from flybloom.core.encoding.cuts import Cuts
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.fill import MAX_FILLED, Fill
 from flybloom.core.encoding.relevance import Relevance
@@ -73,6 +74,11 @@ class Encoding:
         the class; needs labels. Only with "standard" and for up to 100 columns.
     columns : tuple of int or None, default=None
         Columns to select, by number, ascending; None for all. Only with "standard".
+    ferns : bool, default=False
+        Whether 3 of 8 winners are those of random ferns: each fern tests up to four columns against one of their
+        quantiles, and which tests are passed is the component that wins. Helps where classes have edges. Only for dense
+        rows that are scaled, without a `rotation`, `grid_shape` or `bias`. With `relevance`, columns are drawn by it,
+        and there are no ferns where no column is relevant.
 
     See Also
     --------
@@ -100,6 +106,7 @@ class Encoding:
     passthrough_scale: float = 0.0
     fill: str = "none"
     columns: tuple[int, ...] | None = None
+    ferns: bool = False
 
     def __post_init__(self) -> None:
         """Validate and normalise the parameters."""
@@ -112,6 +119,7 @@ class Encoding:
         is_shape = shape is None or (1 <= len(shape) <= 3 and all(isinstance(n, Integral) and n > 0 for n in shape))  # noqa: PLR2004
         are_right = columns is None or (isinstance(columns, tuple | list) and are_columns(columns))
         is_plain = columns is None or (is_standard and shape is None)
+        is_scaled = scaling in ("standard", "common") and not (self.rotation or self.bias or shape)
         has_bins = isinstance(self.bins, Integral) and (self.bins == 0 or MIN_BINS <= self.bins <= MAX_BINS)
         for name, is_right, expected in (
             ("scaling", scaling in SCALINGS, f"one of {', '.join(SCALINGS)}"),
@@ -131,6 +139,8 @@ class Encoding:
             ("scaling", scaling != "none" or not self.rotation, "other than none for a rotation"),
             ("scaling", scaling not in CENTRED or not self.bins, "standard or common for bins"),
             ("clip", scaling != "whole" or clip == math.inf, "left out with whole"),
+            ("ferns", isinstance(self.ferns, bool), "true or false"),
+            ("ferns", is_scaled or not self.ferns, "false without scaling, or with a rotation, grid_shape or bias"),
             ("max_categories", isinstance(self.max_categories, Integral) and self.max_categories > 1, "2 or above"),
         ):
             _require(is_right, name, expected, getattr(self, name))
@@ -162,8 +172,8 @@ class Encoding:
         ----------
         text : str
             Steps joined by "+": none, whole, center, common, standard, fill, bins, passthrough, relevance,
-            rotation, clip=3, grid=28x28, categories=50, columns=0,3,7. Steps may have a value: fill=classes, bins=7,
-            passthrough=1, relevance=1, rotation=30.
+            rotation, ferns, clip=3, grid=28x28, categories=50, columns=0,3,7. Steps may have a value: fill=classes,
+            bins=7, passthrough=1, relevance=1, rotation=30.
 
         Returns
         -------
@@ -269,7 +279,13 @@ class Encoding:
             if steps:
                 sample = sample._replace(rows=steps[-1].apply(sample.rows))
             steps.append(fit(sample))
-        return replace(encoder, steps=(*encoder.steps, *steps))
+        encoder = replace(encoder, steps=(*encoder.steps, *steps))
+        relevance = encoder.step(Relevance)
+        if self.ferns and (relevance is None or (relevance.weights < 1).any()):
+            assert sample is not None  # noqa: S101 - rows are scaled
+            cuts = Cuts.fit(sample._replace(rows=steps[-1].apply(sample.rows)), encoder)
+            encoder = replace(encoder, steps=(*encoder.steps, cuts))
+        return encoder
 
     def _fits(self) -> list[Callable[[Sample], Step]]:
         """Return functions that fit each step to rows encoded by the previous ones."""
@@ -368,7 +384,7 @@ def _grid(text: str) -> tuple[int, ...]:
 
 
 # fields that came after the others, written only where they say something
-_LATER = {"max_categories", "passthrough_scale", "fill", "columns"}
+_LATER = {"max_categories", "passthrough_scale", "fill", "columns", "ferns"}
 # for each word: the field, how its value is read, and what the word alone stands for
 _WORDS: dict[str, tuple[str, Any, Any]] = {
     **{name: ("scaling", None, name) for name in SCALINGS},
@@ -376,6 +392,7 @@ _WORDS: dict[str, tuple[str, Any, Any]] = {
     "passthrough": ("passthrough_scale", float, PASSTHROUGH),
     "fill": ("fill", str, "rows"),
     "columns": ("columns", _numbers, None),
+    "ferns": ("ferns", None, True),
     "relevance": ("relevance", float, RELEVANCE),
     "rotation": ("rotation", int, ROTATION),
     "clip": ("clip", float, CLIP),
@@ -407,8 +424,8 @@ def _parsed(text: str) -> Encoding:
             msg = (
                 f"The encoding {text!r} has a part, {word.strip()!r}, that is not known. Expected 'auto', or words "
                 "with '+' between them: none, whole, center, common, standard, fill, bins, passthrough, relevance, "
-                "rotation, clip=2.5, grid=28x28, categories=30, columns=0,3,7; fill=classes, bins=7, passthrough=1, "
-                "relevance=1 and rotation=30 have values of their own."
+                "rotation, ferns, clip=2.5, grid=28x28, categories=30, columns=0,3,7; fill=classes, bins=7, "
+                "passthrough=1, relevance=1 and rotation=30 have values of their own."
             )
             raise ValueError(msg)
     return Encoding(**options)

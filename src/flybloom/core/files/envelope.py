@@ -37,7 +37,7 @@ TYPES = {
     "U8": np.uint8, "U16": np.uint16, "U32": np.uint32, "U64": np.uint64, "I16": np.int16, "I32": np.int32,
     "I64": np.int64, "F32": np.float32, "F64": np.float64,
 }  # fmt: skip
-FORMAT = 6
+FORMAT = 7
 """The newest format. To raise it: write a new number only for models that the formats before cannot hold, so that older
 versions of flybloom go on reading the others; read all formats; keep a file of each in tests/data; say in docs/files.md
 what is new."""

@@ -183,12 +183,13 @@ def restore(kind: Any, description: dict[str, Any], arrays: dict[str, Array], ma
 
 def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any], facts: dict[str, Any]) -> int:
     """Return the oldest format that can hold a model."""
-    if "sketch" in facts or "sketch" in facts.get("inside", {}) or "early" in facts:
-        return 6
-    if "unit" in facts or kind == "FrozenNovelty" or (kind == "FlyBloomNovelty" and "readout" in parameters):
-        return 5  # weights that float32 does not hold, or pairs without classes
     inside: dict[str, Any] = facts.get("inside", {})
     steps = [step for holder in (description, inside) for step in holder.get("encoding", ())]
+    has_ferns = any(step["step"] == "cuts" for step in steps)
+    if has_ferns or "sketch" in facts or "sketch" in inside or "early" in facts:
+        return 7 if has_ferns else 6
+    if "unit" in facts or kind == "FrozenNovelty" or (kind == "FlyBloomNovelty" and "readout" in parameters):
+        return 5  # weights that float32 does not hold, or pairs without classes
     if kind in {"AdaptiveWindow", "FlyBloomNovelty"}:
         return 4  # by the names of its parameters, which older versions know as others
     if any("beside" in step or step["step"] in {"fill", "select"} for step in steps):

@@ -50,14 +50,29 @@ class SumBounds:
         if self._rotation is None and norm != "linf":
             self._steepness = self._of_components(_slopes(steps, hasher.encoder.n_features))
 
-    def of(self, rows: Array, radius: Array) -> tuple[Array, Array]:
-        """Return the smallest and the largest sum of each component, of shape (n, m), for a radius for each row."""
+    def of(self, rows: Array, radius: Array) -> tuple[Array, Array, Array]:
+        """Return bounds for rows with a radius each.
+
+        Parameters
+        ----------
+        rows : ndarray of shape (n, n_features)
+            The rows.
+        radius : ndarray of shape (n,)
+            How far each may move.
+
+        Returns
+        -------
+        tuple of ndarray
+            The smallest and the largest sum of each component that has one, and which cells of ferns are possible.
+        """
         is_whole = not self._hasher.encoder.steps and rows.dtype.kind != "f"
         ends = _whole_ends(rows, radius, self._hasher.projection.n_connections) if is_whole else _ends(rows, radius)
         low, high = self._hashed(ends, is_whole=is_whole)
+        ferns = self._hasher.ferns
+        possible = np.zeros((len(rows), 0), bool) if ferns is None else ferns.possible(low, high)
         sums = self._sums(low, high)
         if not self._moves_together:
-            return sums
+            return *sums, possible
         encoded = self._hashed((rows, rows), is_whole=is_whole)[0]
         middle = self._sums(encoded, encoded)[0].astype(np.float64)
         down, up = self._by_steepness(radius) if self._rotation is None else self._by_rotation(rows, ends, radius)
@@ -67,7 +82,7 @@ class SumBounds:
             rounding = 2 * (s + 6) * ROUNDING * self._sums(size, size, signed=False)[0].astype(np.float64)
             rounding += 2.0**-100 if self._places == 1 else 2 * s * self._places * 8 * ROUNDING
             down, up = down * ROOM + rounding, up * ROOM + rounding
-        return np.maximum(sums[0], middle - down), np.minimum(sums[1], middle + up)
+        return np.maximum(sums[0], middle - down), np.minimum(sums[1], middle + up), possible
 
     def _hashed(self, ends: tuple[Array, Array], *, is_whole: bool) -> tuple[Array, Array]:
         """Return the bounds of the columns that are summed."""

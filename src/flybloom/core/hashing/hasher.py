@@ -13,7 +13,9 @@ import numpy as np
 from flybloom._internal.cached import cached_property
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Features, Winners, issparse
+from flybloom.core.encoding.cuts import Cuts
 from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.hashing.ferns import Ferns
 from flybloom.core.hashing.projection import Projection, ranked
 from flybloom.exceptions import IncompatibleHashError
 
@@ -35,38 +37,50 @@ class Hasher:
     projection : Projection
         The connections, drawn from a seed.
     n_winners : int
-        rho in the paper.
+        rho in the paper, with those of ferns.
+    ferns : Ferns or None, default=None
+        Ferns, whose components come after those of the projection.
     """
 
     encoder: Encoder
     projection: Projection
     n_winners: int
+    ferns: Ferns | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without derived values."""
-        return Hasher, (self.encoder, self.projection, self.n_winners)
+        return Hasher, (self.encoder, self.projection, self.n_winners, self.ferns)
 
     @staticmethod
     def of(encoder: Encoder, seed: int, sizes: tuple[int, int, int], *, signed: bool) -> Hasher:
         """Return the hasher of an encoder, a seed, and sizes m, s and rho."""
         m, s, rho = sizes
-        return Hasher(encoder, Projection(seed, encoder.n_outputs, m, s, signed, encoder.hashed_grid), rho)
+        ferns = Ferns.of(encoder.step(Cuts), seed, m, rho)
+        n_summed = m if ferns is None else m - ferns.n_components
+        return Hasher(
+            encoder, Projection(seed, encoder.n_outputs, n_summed, s, signed, encoder.hashed_grid), rho, ferns
+        )
 
     @property
     def n_components(self) -> int:
-        """Number of components, m in the paper."""
-        return self.projection.n_components
+        """Number of components, m in the paper, with those of ferns."""
+        return self.projection.n_components + (0 if self.ferns is None else self.ferns.n_components)
+
+    @property
+    def n_summed_winners(self) -> int:
+        """Number of winners of the projection; those of ferns come after them."""
+        return self.n_winners - (0 if self.ferns is None else self.ferns.n_ferns)
 
     def for_each_block(self, X: Features, use: Callable[[slice, Winners], None], n_jobs: int | None = None) -> None:
         """Hash `X` in blocks on n_jobs threads, and pass the winners of each block, in ascending order, to `use`."""
         if 0 < X.shape[0] <= FEW_ROWS and not issparse(X):
             use(slice(0, X.shape[0]), self._winners_of_few(X))
             return
-        encoder, projection, n_winners = self.encoder, self.projection, self.n_winners
-        _ = projection.inverted if issparse(X) else projection.packed_connections  # once, not in several threads
+        encoder = self.encoder
+        self._drawn_for(X)
 
         def work(block: slice) -> None:
-            use(block, projection.winners(encoder.encode(X[block]), n_winners))
+            use(block, self._winners_of(encoder.encode(X[block])))
 
         for_each_block(work, X.shape[0], X.shape[1], n_jobs)
 
@@ -86,15 +100,32 @@ class Hasher:
         return self.read(X, np.empty((X.shape[0], self.n_winners), np.uint32), lambda _, winners: winners, n_jobs)
 
     def ranked_winners(self, X: Features, n_jobs: int | None = None) -> Winners:
-        """Return the winners of all rows by descending sum."""
+        """Return the winners of all rows by descending sum, those of ferns last."""
         winners: Winners = np.empty((X.shape[0], self.n_winners), np.uint32)
-        _ = self.projection.inverted if issparse(X) else self.projection.packed_connections  # once
+        n_summed = self.n_summed_winners
+        self._drawn_for(X)
 
         def work(block: slice) -> None:
             rows = self.encoder.encode(X[block])
-            winners[block] = ranked(self.projection, rows, self.projection.winners(rows, self.n_winners))
+            winners[block] = self._winners_of(rows)
+            winners[block, :n_summed] = ranked(self.projection, rows, winners[block, :n_summed])
 
         for_each_block(work, X.shape[0], X.shape[1], n_jobs)
+        return winners
+
+    def _drawn_for(self, X: Features) -> None:
+        """Draw connections and ferns once, not in several threads."""
+        _ = self.projection.inverted if issparse(X) else self.projection.packed_connections
+        _ = None if self.ferns is None else self.ferns.tests
+
+    def _winners_of(self, rows: Features) -> Winners:
+        """Return the winners of encoded rows, in ascending order."""
+        if self.ferns is None:
+            return self.projection.winners(rows, self.n_winners)
+        n_summed = self.n_summed_winners
+        winners: Winners = np.empty((rows.shape[0], self.n_winners), np.uint32)
+        winners[:, :n_summed] = self.projection.winners(rows, n_summed)
+        self.ferns.write(rows, self.projection.n_components, winners)
         return winners
 
     def _winners_of_few(self, X: Array) -> Winners:
@@ -102,7 +133,7 @@ class Hasher:
         rows = X.dtype, X.shape, X.tobytes()
         known, winners = self.__dict__.get("_latest", (None, None))
         if known != rows:
-            winners = self.projection.winners(self.encoder.encode(X), self.n_winners)
+            winners = self._winners_of(self.encoder.encode(X))
             self.__dict__["_latest"] = rows, winners  # at once, whoever else does so
         return np.asarray(winners.copy())
 
@@ -112,7 +143,7 @@ class Hasher:
         return {
             "hash_version": self.projection.version,
             **self.encoder.fields(),
-            "n_components_": self.projection.n_components,
+            "n_components_": self.n_components,
             "n_connections_": self.projection.n_connections,
             "n_winners_": self.n_winners,
             "signed_": self.projection.signed,

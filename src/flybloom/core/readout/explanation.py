@@ -26,9 +26,11 @@ def feature_shares(
 
 
 def class_profiles(
-    counts: CountTable, class_count: Array, connections: Array, signs: Array, n_features: int, *, contrast: bool
+    counts: CountTable, class_count: Array, parts: list[tuple[Array, Array]], n_features: int, *, contrast: bool
 ) -> Array:
     """Return for each class how much its winners draw on each feature, of shape (n_classes, n_features).
+
+    `parts` are connections and signs of all components in order.
 
     A component counts with the share of the class's rows in which it won; with `contrast`, with what that share exceeds
     the mean over the classes that have rows.
@@ -38,7 +40,10 @@ def class_profiles(
         is_met = class_count > 0
         share[:, is_met] -= share[:, is_met].mean(axis=1, keepdims=True)
     profiles = np.zeros((counts.shape[1], n_features))
-    _kernels.explain.add_profiles(share, connections, signs, profiles)
+    begin = 0
+    for connections, signs in parts:
+        _kernels.explain.add_profiles(share[begin : begin + len(connections)], connections, signs, profiles)
+        begin += len(connections)
     return profiles
 
 

@@ -22,6 +22,7 @@ from flybloom._internal.watched import is_watched
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.weight_unit import AUTO, unit_for
 from flybloom.core.encoding.choice import Wanted, wanted_encoding
+from flybloom.core.encoding.cuts import Cuts
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.files.model_file import Parts, describe_inside, restore_inside
 from flybloom.core.hashing.hasher import Hasher
@@ -365,7 +366,14 @@ class FlyBloomClassifierCV(ShowsInside, FilterScores, ClassifierMixin, FlyEstima
 
     def _wanted(self, encoding: Any) -> Wanted:
         """Parse one encoding."""
-        return wanted_encoding(encoding, uses_labels=self._uses_labels, selects=False)
+        wanted = wanted_encoding(encoding, uses_labels=self._uses_labels, selects=False)
+        has_ferns = wanted.step(Cuts) is not None if isinstance(wanted, Encoder) else getattr(wanted, "ferns", False)
+        if has_ferns:
+            msg = (
+                "Numbers of winners are tried on those of one hash, which ferns are not. Expected an encoding without."
+            )
+            raise ValueError(msg)
+        return wanted
 
     @property
     def _encoding(self) -> Wanted:
