@@ -168,7 +168,7 @@ RULES: dict[str, Rule] = {
     ),
     "window_connections": Rule(
         "in windows, a component sums at most 24 pixels; without: 64",
-        [(sizes, "WINDOW_CONNECTIONS", sizes.AUTO_CONNECTIONS)],
+        [(sizes, "IMAGE_CONNECTIONS", sizes.AUTO_CONNECTIONS)],
         models=(PAIRS,),
         parts="large",
     ),
@@ -269,7 +269,7 @@ class Fold:
         wanted = choice.wanted_encoding("auto", uses_labels=True, for_pairs=is_pairs, ferns=ferns)
         sample = Sketch.of(self.X, self.y, np.ones(len(self.y), np.int64)).sample()
         encoder = choice.fitted_encoder(wanted, Encoder(self.X.shape[1]), sample)
-        seen = sizes.Seen.COLUMNS if encoder.grid_shape is None else sizes.Seen.WINDOWS
+        seen = sizes.Seen.COLUMNS if encoder.grid_shape is None else sizes.Seen.IMAGES
         n_connections = rule.asked[self.model](encoder.n_outputs) if rule.asked else "auto"
         asked = (sizes.PairSizes if is_pairs else sizes.Sizes)(n_connections=n_connections)
         found = asked.for_features(self.X.shape[1], encoder.n_outputs, len(self.y), seen)

@@ -744,3 +744,45 @@ def leverage(learned_winners, winners, n_components, alpha):
     inverse = np.linalg.inv(learned.T @ learned + alpha * np.eye(n_components))
     leverage = np.array([row @ inverse @ row for row in rows])
     return leverage / (1 + leverage)
+
+
+def cell_weights(n, side):
+    """The weights of pixels in n overlapping cells side by side, in 64ths, by their distance to the middle of each."""
+    middles = [(cell + 0.5) * side / n - 0.5 for cell in range(n)]
+    places = [min(max(place, middles[0]), middles[-1]) for place in range(side)]
+    return [[round(max(0, 1 - abs(place - middle) * (n / side)) * 64) / 64 for place in places] for middle in middles]
+
+
+def gradient_histograms(image):
+    """Square roots of the sums of gradients by cell and direction, then the brightness of patches, in float32.
+
+    `image` has the shape (height, width, channels). A direction responds to gradients less than 30 degrees away.
+    """
+    f, (height, width, channels) = np.float32, image.shape
+    image = np.where(np.isnan(image.astype(f)), f(0), image.astype(f))
+
+    def in_order(values):
+        total = f(0)
+        for value in values:
+            total = total + value
+        return total
+
+    grey = [[in_order(image[y, x]) for x in range(width)] for y in range(height)]
+    half, root = f(0.5), f(math.sqrt(0.75))
+    cosines = [f(1), root, half, f(0), -half, -root, f(-1), -root, -half, f(0), half, root]
+
+    def response(y, x, k):
+        right = grey[y][min(x + 1, width - 1)] - grey[y][max(x - 1, 0)]
+        down = grey[min(y + 1, height - 1)][x] - grey[max(y - 1, 0)][x]
+        along = right * cosines[k] + down * cosines[k - 3]
+        return max(along - root * np.sqrt(right * right + down * down), f(0))
+
+    def pooled(values, rows, columns):
+        sums = [in_order(f(weight) * values[y][x] for y, weight in enumerate(rows)) for x in range(width)]
+        return in_order(f(weight) * sums[x] for x, weight in enumerate(columns))
+
+    down, across = (cell_weights(min(6, max(side // 2, 1)), side) for side in (height, width))
+    responses = [[[response(y, x, k) for x in range(width)] for y in range(height)] for k in range(12)]
+    out = [np.sqrt(pooled(responses[k], a, b)) for a in down for b in across for k in range(12)]
+    down, across = (cell_weights(min(8, side), side) for side in (height, width))
+    return np.array(out + [pooled(image[..., c], a, b) for c in range(channels) for a in down for b in across], f)

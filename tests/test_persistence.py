@@ -202,7 +202,7 @@ def test_one_wrong_bit_is_noticed(tmp_path, digits):
 
 HOSTILE = [
     ("n_components_", 2**40, "n_components_=1099511627776 is out of range"),
-    ("n_connections_", 65, "n_connections_=65 is not between 1 and the 64 features"),
+    ("n_connections_", 257, "n_connections_=257 is not between 1 and the 256 hashed columns"),
     ("n_winners_", 201, "n_winners_=201 is not between 1 and the 200 components"),
     ("seed_", -1, "seed_=-1 is out of range"),
     ("n_winners_", 7, "fingerprint"),

@@ -104,24 +104,24 @@ def steps(model):
 
 
 def test_auto_sees_images_as_images_and_tables_as_tables(digits):
-    """Small images are rotated; pairs see large ones through windows; the same pixels in another order are a table."""
+    """Images become histograms of gradients; the same pixels in another order are a table."""
     X, y = digits
     rng = np.random.default_rng(0)
     large, labels = images((24, 24), 200), rng.integers(0, 3, 200)
     shuffle, other = rng.permutation(64), rng.permutation(576)
     for kind in (FlyBloomClassifier, FlyRidgeClassifier):
-        assert steps(kind(64).fit(X, y)) == ["standardise", "rotation"]
         ferns = ["cuts"] if kind is FlyRidgeClassifier else []
+        assert steps(kind(64).fit(X, y)) == ["gradients", "standardise", "relevance"]
+        assert steps(kind(64).fit(large, labels)) == ["gradients", "standardise", "relevance"]
         assert steps(kind(64).fit(X[:, shuffle], y)) == ["standardise", "relevance", *ferns]
         assert steps(kind(64).fit(X[:, :20], y)) == ["standardise", "bins", "relevance", *ferns]
-        assert kind(64).fit(large[:, other], labels).encoder_.grid_shape is None
-    assert steps(FlyHash(64).fit(X[:, shuffle])) == ["standardise"]  # without labels nothing is weighed
-    assert steps(FlyBloomClassifier(64).fit(large, labels)) == ["standardise", "rotation"]
-    assert FlyRidgeClassifier(64).fit(large, labels).encoder_.grid_shape == (24, 24)
+        assert "gradients" not in steps(kind(64).fit(large[:, other], labels))
+    assert steps(FlyHash(64).fit(X)) == ["gradients", "standardise"]  # without labels nothing is weighed
+    assert steps(FlyHash(64).fit(X[:, shuffle])) == ["standardise"]
 
 
 def test_folds_of_a_search_see_what_all_rows_see(digits):
     """Each fold has the columns that all rows have."""
     X, y = digits
     search = FlyBloomClassifierCV(n_components=128, n_winners=8, decay=0.3, cv=3, random_state=0).fit(X[:400], y[:400])
-    assert steps(search) == ["standardise", "rotation"]
+    assert steps(search) == ["gradients", "standardise", "relevance"]

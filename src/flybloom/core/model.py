@@ -21,6 +21,7 @@ from flybloom.core.encoding.choice import MAX_WEIGHED, Auto, Wanted, fitted_enco
 from flybloom.core.encoding.columns import BiasColumns
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding
+from flybloom.core.encoding.gradients import Gradients
 from flybloom.core.encoding.image_shape import MIN_COLUMNS
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.hashing.sizes import Seen, Sizes
@@ -89,7 +90,8 @@ class Recipe:
         encoder = fitted_encoder(self.encoding, features, sample)
         bias: BiasColumns | None = encoder.step(BiasColumns)
         n_columns = encoder.n_outputs - (0 if bias is None else bias.n)
-        seen = Seen.COLUMNS if encoder.grid_shape is None else Seen.WINDOWS
+        is_image = encoder.grid_shape is not None or encoder.step(Gradients) is not None
+        seen = Seen.IMAGES if is_image else Seen.COLUMNS
         is_sparse = sketch is not None and sparse.issparse(sketch.rows)
         if is_sparse and isinstance(self.encoding, Auto) and encoder.n_features > MAX_WEIGHED:
             seen = Seen.WORDS

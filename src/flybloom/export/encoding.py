@@ -21,6 +21,8 @@ from flybloom.core.encoding.columns import BiasColumns, Select
 from flybloom.core.encoding.cuts import Cuts
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.fill import Fill
+from flybloom.core.encoding.gradients import DIRECTION_VECTORS, DIRECTIONS, LEAST, Gradients
+from flybloom.core.encoding.gradients import LARGEST as LARGEST_PIXEL
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.standardise import MAX_PLAIN_CENTER, Standardise, WholeCenter
@@ -106,6 +108,41 @@ def _fill(step: Fill, rows: Rows) -> Rows:
     values = _filled(step, rows.of("float32"), rows.missing)
     kept = rows.missing.graph.node("And", rows.missing, ~step.columns)
     return replace(rows, values=values, dtype="float32", missing=None if step.columns.all() else kept)
+
+
+def _gradients(step: Gradients, rows: Rows) -> Rows:
+    """Compute the histograms for all pixels at once, and add them to their cells in order."""
+    rows = rows.filled()
+    graph, shape = rows.values.graph, [-1, step.height, step.width, step.n_channels]
+    images = graph.node("Reshape", rows.of("float32").clip(-LARGEST_PIXEL, LARGEST_PIXEL), shape)
+    grey = reduce(add, [images.at(channel, 3) for channel in range(step.n_channels)])
+    right, down = (_difference(grey, side, axis) for axis, side in ((2, step.width), (1, step.height)))
+    size = graph.node("Sqrt", right * right + down * down) * LEAST
+    along = right.spread(-1) * DIRECTION_VECTORS[0] + down.spread(-1) * DIRECTION_VECTORS[1]
+    responses = graph.node("Relu", along - size.spread(-1))
+    histograms = graph.node("Sqrt", _pooled(responses, *step.cells))
+    patches = graph.node("Transpose", _pooled(images, *step.patches), perm=[0, 3, 1, 2])
+    n_gradients = len(step.cells[0]) * len(step.cells[1]) * DIRECTIONS
+    n_columns = step.n_outputs(rows.n_columns)
+    parts = (histograms, n_gradients), (patches, n_columns - n_gradients)
+    values = graph.node("Concat", *(graph.node("Reshape", part, [-1, n]) for part, n in parts), axis=1)
+    return Rows(values, "float32", n_columns, None)
+
+
+def _difference(grey: Value, side: int, axis: int) -> Value:
+    """Return the differences of the pixels at both sides."""
+    places = np.arange(side)
+    return grey.at(np.minimum(places + 1, side - 1), axis) - grey.at(np.maximum(places - 1, 0), axis)
+
+
+def _pooled(values: Value, rows_of: np.ndarray, columns_of: np.ndarray) -> Value:
+    """Return the sums of cells, of shape (n, cells, cells, values)."""
+    for weights, axis in ((rows_of, 1), (columns_of, 2)):
+        shape = (-1, 1, 1) if axis == 1 else (-1, 1)
+        values = reduce(
+            add, [values.at([place], axis) * weights[:, place].reshape(shape) for place in range(weights.shape[1])]
+        )
+    return values
 
 
 def _select(step: Select, rows: Rows) -> Rows:
@@ -240,6 +277,7 @@ WRITERS: dict[str, Callable[[Any, Rows], Rows]] = {
     BiasColumns.kind: _bias_columns,
     Cuts.kind: lambda _, rows: rows,
     Fill.kind: _fill,
+    Gradients.kind: _gradients,
     Relevance.kind: _relevance,
     Rotation.kind: _rotation,
     Select.kind: _select,

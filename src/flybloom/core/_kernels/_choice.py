@@ -25,6 +25,7 @@ ALLOWANCE = {  # values that a twin may handle in a process: what takes it about
     "encode": 2**22,  # values of rows
     "ferns": 2**23,  # tests of rows
     "fill": 2**23,  # values of matrices
+    "gradients": 2**22,  # values of directions of pixels
     "leverage": 2**24,  # pairs of winners
     "linear": 2**23,  # weights of winners
     "one_row": 2**26,  # connections of rows that come a few at a time

@@ -148,6 +148,66 @@ def mixed_values(bits: Array) -> Array:
     return np.asarray(x ^ (x >> np.uint64(29)))
 
 
+def histograms(
+    images: Array, directions: Array, least: np.float32, rows_of: Array, columns_of: Array, out: Array
+) -> None:
+    """Write the square roots of gradient histograms to `out`, as the kernel of that name does."""
+    step = max(1, VALUES_AT_ONCE // max(images[0].size * directions.shape[1], 1)) if len(images) else 1
+    for begin in range(0, len(images), step):
+        some = images[begin : begin + step]
+        _, responses = response_bounds(some, some, directions, least)
+        out[begin : begin + step] = np.sqrt(pooled(responses, rows_of, columns_of))
+
+
+def response_bounds(low: Array, high: Array, directions: Array, least: np.float32) -> tuple[Array, Array]:
+    """Return bounds of the response of each direction at each pixel, for bounds of the pixels."""
+    (left, right), (up, down) = (_differences(low, high, axis) for axis in (2, 1))
+    cosines, sines = directions
+    ends = np.stack([left, right])[..., None] * cosines, np.stack([up, down])[..., None] * sines
+    nearest, farthest = (_lengths(ends_, left, right, up, down) for ends_ in (np.minimum, np.maximum))
+    zero = np.float32(0.0)
+    lowest = (ends[0].min(axis=0) + ends[1].min(axis=0)) - least * farthest[..., None]
+    highest = (ends[0].max(axis=0) + ends[1].max(axis=0)) - least * nearest[..., None]
+    return np.maximum(lowest, zero), np.maximum(highest, zero)
+
+
+def _differences(low: Array, high: Array, axis: int) -> tuple[Array, Array]:
+    """Return bounds of the differences of the pixels at both sides; at an edge, the pixel itself is one of them."""
+    places = np.arange(low.shape[axis])
+    after, before = np.minimum(places + 1, places[-1]), np.maximum(places - 1, 0)
+    return low.take(after, axis) - high.take(before, axis), high.take(after, axis) - low.take(before, axis)
+
+
+def _lengths(ends: np.ufunc, left: Array, right: Array, up: Array, down: Array) -> Array:
+    """Return the least or greatest length of gradients within bounds."""
+    sides = []
+    for low, high in ((left, right), (up, down)):
+        side = ends(np.abs(low), np.abs(high))
+        if ends is np.minimum:
+            side = np.where((low < 0) & (high > 0), np.float32(0.0), side)
+        sides.append(side * side)
+    return np.asarray(np.sqrt(sides[0] + sides[1]))
+
+
+def pooled(values: Array, rows_of: Array, columns_of: Array) -> Array:
+    """Return weighted sums of values of pixels in cells: over rows, then over columns, each in order."""
+    n, height, width = values.shape[:3]
+    sums = np.zeros((n, len(rows_of), width, *values.shape[3:]), np.float32)
+    for y in range(height):
+        for a in np.flatnonzero(rows_of[:, y]):
+            sums[:, a] += rows_of[a, y] * values[:, y]
+    cells = np.zeros((n, len(rows_of), len(columns_of), *values.shape[3:]), np.float32)
+    for x in range(width):
+        for b in np.flatnonzero(columns_of[:, x]):
+            cells[:, :, b] += columns_of[b, x] * sums[:, :, x]
+    return cells
+
+
+def brightness(images: Array, rows_of: Array, columns_of: Array, out: Array) -> None:
+    """Write the weighted sums of brightness in cells to `out`, as the kernel of that name does."""
+    out[:] = pooled(images, rows_of, columns_of)
+
+
 def soft_bins(rows: Array, n_bins: int, limit: np.float32, scale: np.float32, means: Array, out: Array) -> None:
     """Write the hats of float32 `rows` to `out`, minus their means; a missing value becomes zeros.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from flybloom._internal.typing import issparse
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import BINS, CLIP, PASSTHROUGH, RELEVANCE, ROTATION, WIDE, Encoding, with_table
+from flybloom.core.encoding.encoding import BINS, CLIP, PASSTHROUGH, RELEVANCE, WIDE, Encoding, with_table
 from flybloom.core.encoding.fill import MAX_FILLED
 from flybloom.core.encoding.image_shape import are_unit_vectors, image_shape, possible_shapes
 from flybloom.core.encoding.neighbours import is_behind
@@ -24,8 +24,6 @@ MAX_BINNED_NOVELTY = 5  # the same for detectors that are read by filters
 FAR = 10.0  # where detectors clip columns without bins
 FEW_COLUMNS, FEW_RELEVANCE, MANY_RELEVANCE = 100, 0.4, 1.0  # of more columns, uninformative ones weigh less
 MAX_WEIGHED = 1024  # columns of sparse rows; more are words of texts, of which the relevance is not worth its noise
-MAX_SMALL_IMAGE = 512  # pixels; larger ones are worth windows
-MAX_ROTATED = 2048  # columns, because a covariance has as many rows and columns
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,7 @@ class Auto:
     max_categories : int
         Maximum number of columns for a categorical column.
     for_pairs : bool, default=False
-        Whether it is for ridge models, which have few components: sparse columns are always weighted, and large images
-        use windows.
+        Whether it is for ridge models, which have few components: sparse columns are always weighted.
     selects : bool, default=True
         Whether labels may select columns and decide about bins; false if all folds need the same columns.
     bias : float or None, default=None
@@ -65,13 +62,13 @@ class Auto:
 
         Dense columns are standardised and clipped. Missing values in up to 100 columns are imputed; up to 30 columns
         become 5 soft bins each, with the column itself beside them, unless rows have one label and nearest neighbours
-        in the sample do better without; of more columns, the informative ones do if they are at most 30. Of rows that
-        are images, up to 2048 columns become their 50 leading principal components; pairs see more than 512 through
-        windows. Unit vectors, as embeddings are, are only centred for pairs: their columns are alike in scale and in
-        worth. Sparse rows are taken as they are. With labels, columns are weighted by their relevance, but not those
-        of images, nor more than 1024 of sparse rows. Dense columns that are not images get ferns where `ferns` says
-        so. For novelty, up to 100 columns become soft bins of a wide range for pairs, up to 5 for filters, and others
-        are only standardised; a value that differs from all others of a constant column is clipped.
+        in the sample do better without; of more columns, the informative ones do if they are at most 30. The pixels of
+        images become histograms of gradients and brightness. Unit vectors, as embeddings are, are only centred for
+        pairs: their columns are alike in scale and in worth. Sparse rows are taken as they are. With labels, columns
+        are weighted by their relevance, but not more than 1024 of sparse rows. Dense columns that are not images get
+        ferns where `ferns` says so. For novelty, up to 100 columns become soft bins of a wide range for pairs, up to 5
+        for filters, and others are only standardised; a value that differs from all others of a constant column is
+        clipped.
 
         Parameters
         ----------
@@ -98,9 +95,7 @@ class Auto:
         may_be_image = not is_table and n > MAX_BINNED and next(possible_shapes(n), None) is not None
         shape = image_shape(sample) if may_be_image else None
         if shape is not None:
-            sees_windows = self.for_pairs and n > MAX_SMALL_IMAGE
-            rotation = 0 if sees_windows or n > MAX_ROTATED else ROTATION
-            return Encoding("standard", rotation=rotation, grid_shape=shape if sees_windows else None)
+            return Encoding("standard", relevance=MANY_RELEVANCE if self.uses_labels else 0.0, gradients=shape)
         relevance = (FEW_RELEVANCE if n <= FEW_COLUMNS else MANY_RELEVANCE) if self.uses_labels else 0.0
         fill = "none"
         if n <= MAX_FILLED and np.isnan(sample.rows).any():

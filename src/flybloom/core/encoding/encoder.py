@@ -13,6 +13,7 @@ from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.columns import BiasColumns, Select
 from flybloom.core.encoding.cuts import Cuts
 from flybloom.core.encoding.fill import Fill
+from flybloom.core.encoding.gradients import Gradients
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.standardise import Standardise, WholeCenter
@@ -21,7 +22,19 @@ from flybloom.core.encoding.table import Table
 
 STEPS: dict[str, type[Step]] = {
     step.kind: step
-    for step in (Table, WholeCenter, Standardise, Fill, Select, SoftBins, Relevance, Rotation, BiasColumns, Cuts)
+    for step in (
+        Table,
+        Gradients,
+        WholeCenter,
+        Standardise,
+        Fill,
+        Select,
+        SoftBins,
+        Relevance,
+        Rotation,
+        BiasColumns,
+        Cuts,
+    )
 }
 """Every step by the name it has in files."""
 
@@ -90,7 +103,7 @@ class Encoder:
         scaled = (
             Standardise(step.center, step.scale) if isinstance(step, Standardise) else step for step in self.steps
         )
-        return [step for step in scaled if isinstance(step, Table | WholeCenter | Standardise | Fill)]
+        return [step for step in scaled if isinstance(step, Table | Gradients | WholeCenter | Standardise | Fill)]
 
     def traced_back(self, shares: Array, *, signed: bool = False) -> Array:
         """Map values of hashed columns back to features."""

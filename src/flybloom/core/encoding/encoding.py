@@ -17,6 +17,7 @@ from flybloom.core.encoding.columns import BiasColumns, Select, are_columns
 from flybloom.core.encoding.cuts import Cuts
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.fill import MAX_FILLED, Fill
+from flybloom.core.encoding.gradients import Gradients
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.standardise import Standardise, WholeCenter
@@ -79,6 +80,9 @@ class Encoding:
         quantiles, and which tests are passed is the component that wins. Helps where classes have edges. Only for dense
         rows that are scaled, without a `rotation`, `grid_shape` or `bias`. With `relevance`, columns are drawn by it,
         and there are no ferns where no column is relevant.
+    gradients : tuple of int or None, default=None
+        Shape of images, (height, width) or (height, width, channels): histograms of the directions of brightness
+        gradients in overlapping cells, and the brightness of patches, replace the pixels before all other steps.
 
     See Also
     --------
@@ -107,6 +111,7 @@ class Encoding:
     fill: str = "none"
     columns: tuple[int, ...] | None = None
     ferns: bool = False
+    gradients: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         """Validate and normalise the parameters."""
@@ -116,7 +121,8 @@ class Encoding:
         clip = self.clip if self.clip is not None else CLIP if is_standard else math.inf
         if shape is not None:
             shape = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
-        is_shape = shape is None or (1 <= len(shape) <= 3 and all(isinstance(n, Integral) and n > 0 for n in shape))  # noqa: PLR2004
+        images = None if self.gradients is None else tuple(self.gradients)
+        is_replaced = images is not None and (shape is not None or columns is not None or self.fill != "none")
         are_right = columns is None or (isinstance(columns, tuple | list) and are_columns(columns))
         is_plain = columns is None or (is_standard and shape is None)
         is_scaled = scaling in ("standard", "common") and not (self.rotation or self.bias or shape)
@@ -133,7 +139,9 @@ class Encoding:
             ("columns", is_plain, "None without standard, or with a grid_shape"),
             ("relevance", isinstance(self.relevance, Real) and self.relevance >= 0, "0 or above"),
             ("rotation", isinstance(self.rotation, Integral) and self.rotation >= 0, "0 or above"),
-            ("grid_shape", is_shape, "one to three whole numbers above 0"),
+            ("grid_shape", _is_shape(shape, 1), "one to three whole numbers above 0"),
+            ("gradients", _is_shape(images, 2), "two or three whole numbers above 0"),
+            ("gradients", not is_replaced, "None where there is a grid_shape, fill or columns"),
             ("grid_shape", shape is None or not self.rotation, "None where there is a rotation"),
             ("scaling", scaling != "none" or not self.bins, "other than none for bins"),
             ("scaling", scaling != "none" or not self.rotation, "other than none for a rotation"),
@@ -153,6 +161,7 @@ class Encoding:
             "rotation": int(self.rotation),
             "grid_shape": None if shape is None else tuple(map(int, shape)),
             "columns": None if columns is None else tuple(columns),
+            "gradients": None if images is None else tuple(map(int, images)),
         }
         for name, value in one_form.items():
             object.__setattr__(self, name, value)
@@ -172,8 +181,8 @@ class Encoding:
         ----------
         text : str
             Steps joined by "+": none, whole, center, common, standard, fill, bins, passthrough, relevance,
-            rotation, ferns, clip=3, grid=28x28, categories=50, columns=0,3,7. Steps may have a value: fill=classes,
-            bins=7, passthrough=1, relevance=1, rotation=30.
+            rotation, ferns, clip=3, grid=28x28, gradients=28x28, categories=50, columns=0,3,7. Steps may have a value:
+            fill=classes, bins=7, passthrough=1, relevance=1, rotation=30.
 
         Returns
         -------
@@ -196,6 +205,7 @@ class Encoding:
         entries["clip"] = None if self.clip == math.inf else self.clip
         entries["grid_shape"] = None if self.grid_shape is None else list(self.grid_shape)
         entries["columns"] = None if self.columns is None else list(self.columns)
+        entries["gradients"] = None if self.gradients is None else list(self.gradients)
         for name in _LATER:  # older versions do not know them
             if getattr(self, name) == getattr(Encoding, name):
                 del entries[name]
@@ -265,8 +275,13 @@ class Encoding:
         if features.kinds is not None or features.steps:
             encoder, sample = with_table(features, sample, self.max_categories)
         if self.grid_shape is not None:
-            require_grid(self.grid_shape, features)
+            require_grid("grid_shape", self.grid_shape, features)
             encoder = replace(encoder, grid_shape=self.grid_shape)
+        if self.gradients is not None:
+            require_grid("gradients", self.gradients, features)
+            histograms = Gradients(self.gradients)
+            encoder = replace(encoder, steps=(histograms,))
+            sample = None if sample is None else sample._replace(rows=histograms.apply(sample.rows))
         if self.fill != "none":
             n = encoder.n_outputs
             _require(n <= MAX_FILLED, "fill", f"none for more than {MAX_FILLED} columns", f"{self.fill} for {n}")
@@ -331,13 +346,14 @@ class Encoding:
             Columns after all steps.
         """
         n = n_features if self.columns is None else len(self.columns)
+        n = n if self.gradients is None else Gradients(self.gradients).n_outputs(n)
         n *= places_of(self.bins, self.passthrough_scale) if self.bins else 1
         return min(self.rotation, n) if self.rotation else n
 
     @property
     def takes_sparse(self) -> bool:
         """Whether the encoder will take sparse rows."""
-        return self.scaling == "none"
+        return self.scaling == "none" and self.gradients is None
 
     @property
     def needs_rows(self) -> bool:
@@ -360,14 +376,14 @@ def with_table(features: Encoder, sample: Sample | None, max_categories: int) ->
     return features, sample
 
 
-def require_grid(shape: tuple[int, ...], features: Encoder) -> None:
+def require_grid(name: str, shape: tuple[int, ...], features: Encoder) -> None:
     """Raise an error for a shape that does not fit the features."""
     if features.kinds is not None:
-        msg = "A grid_shape is for rows that are images or signals. Got a table with columns that are no numbers."
+        msg = f"{name} is for rows that are images or signals. Got a table with columns that are no numbers."
         raise ValueError(msg)
     if math.prod(shape) != features.n_features:
         msg = (
-            f"grid_shape={shape} has {math.prod(shape)} places, but X has {features.n_features} features. "
+            f"{name}={shape} has {math.prod(shape)} places, but X has {features.n_features} features. "
             "Give the shape that a row has, such as (28, 28)."
         )
         raise ValueError(msg)
@@ -384,7 +400,7 @@ def _grid(text: str) -> tuple[int, ...]:
 
 
 # fields that came after the others, written only where they say something
-_LATER = {"max_categories", "passthrough_scale", "fill", "columns", "ferns"}
+_LATER = {"max_categories", "passthrough_scale", "fill", "columns", "ferns", "gradients"}
 # for each word: the field, how its value is read, and what the word alone stands for
 _WORDS: dict[str, tuple[str, Any, Any]] = {
     **{name: ("scaling", None, name) for name in SCALINGS},
@@ -397,6 +413,7 @@ _WORDS: dict[str, tuple[str, Any, Any]] = {
     "rotation": ("rotation", int, ROTATION),
     "clip": ("clip", float, CLIP),
     "grid": ("grid_shape", _grid, None),
+    "gradients": ("gradients", _grid, None),
     "categories": ("max_categories", int, None),
 }
 
@@ -424,11 +441,17 @@ def _parsed(text: str) -> Encoding:
             msg = (
                 f"The encoding {text!r} has a part, {word.strip()!r}, that is not known. Expected 'auto', or words "
                 "with '+' between them: none, whole, center, common, standard, fill, bins, passthrough, relevance, "
-                "rotation, ferns, clip=2.5, grid=28x28, categories=30, columns=0,3,7; fill=classes, bins=7, "
+                "rotation, ferns, clip=2.5, grid=28x28, gradients=28x28, categories=30, columns=0,3,7; fill=classes, "
+                "bins=7, "
                 "passthrough=1, relevance=1 and rotation=30 have values of their own."
             )
             raise ValueError(msg)
     return Encoding(**options)
+
+
+def _is_shape(shape: Any, at_least: int) -> bool:
+    """Return whether a shape has one to three lengths, or at least some, if there is one."""
+    return shape is None or (at_least <= len(shape) <= 3 and all(isinstance(n, Integral) and int(n) > 0 for n in shape))  # noqa: PLR2004
 
 
 def _require(is_true: object, name: str, expected: str, got: Any) -> None:

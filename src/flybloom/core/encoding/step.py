@@ -56,7 +56,7 @@ class Step(ABC):
         """Return bounds of the output for bounds of the input, rounding included."""
         msg = (
             f"The step {self.kind!r} of the encoding has no bounds, so nothing can be certified. "
-            "Expected standardise, bins, relevance, rotation or bias_columns."
+            "Expected gradients, standardise, bins, relevance, rotation or bias_columns."
         )
         raise ValueError(msg)
 

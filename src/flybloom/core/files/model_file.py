@@ -185,24 +185,23 @@ def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any
     """Return the oldest format that can hold a model."""
     inside: dict[str, Any] = facts.get("inside", {})
     steps = [step for holder in (description, inside) for step in holder.get("encoding", ())]
-    has_ferns = any(step["step"] == "cuts" for step in steps)
-    if has_ferns or "sketch" in facts or "sketch" in inside or "early" in facts:
-        return 7 if has_ferns else 6
-    if "unit" in facts or kind == "FrozenNovelty" or (kind == "FlyBloomNovelty" and "readout" in parameters):
-        return 5  # weights that float32 does not hold, or pairs without classes
-    if kind in {"AdaptiveWindow", "FlyBloomNovelty"}:
-        return 4  # by the names of its parameters, which older versions know as others
-    if any("beside" in step or step["step"] in {"fill", "select"} for step in steps):
-        return 4
-    if "weight_unit" in facts or "weight_unit" in inside:
-        return 3
     is_first = (
         kind in FIRST_KINDS
         and "encoding" not in description
         and parameters.get("encoding") in ("none", "center", "standard+clip=inf")
         and parameters.get("decay") != "auto"
     )
-    return 1 if is_first else 2
+    has_readout = kind == "FrozenNovelty" or (kind == "FlyBloomNovelty" and "readout" in parameters)
+    needs = {
+        2: not is_first,
+        3: "weight_unit" in facts or "weight_unit" in inside,
+        4: any("beside" in step or step["step"] in {"fill", "select"} for step in steps)
+        or kind in {"AdaptiveWindow", "FlyBloomNovelty"},  # names of parameters that older versions do not know
+        5: "unit" in facts or has_readout,  # weights that float32 does not hold, or pairs without classes
+        6: "sketch" in facts or "sketch" in inside or "early" in facts,
+        7: any(step["step"] in {"cuts", "gradients"} for step in steps),
+    }
+    return max((number for number, is_needed in needs.items() if is_needed), default=1)
 
 
 def _require(is_true: object, otherwise: str) -> None:

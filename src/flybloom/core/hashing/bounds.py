@@ -15,6 +15,7 @@ from flybloom.core import _kernels
 from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.columns import BiasColumns
 from flybloom.core.encoding.encoder import Encoder, without_missing
+from flybloom.core.encoding.gradients import Gradients
 from flybloom.core.encoding.rotation import UNIT, Rotation, whole
 from flybloom.core.encoding.step import Step
 from flybloom.core.hashing.hasher import Hasher
@@ -46,8 +47,9 @@ class SumBounds:
         self._rotation: Rotation | None = steps[at] if at < len(steps) and is_linear_after else None  # type: ignore[assignment]
         self._before = Encoder(hasher.encoder.n_features, None, steps[:at])
         self._places = next((step.n_places for step in steps if isinstance(step, SoftBins)), 1)
-        self._moves_together = self._rotation is not None or norm != "linf"
-        if self._rotation is None and norm != "linf":
+        has_slopes = hasher.encoder.step(Gradients) is None  # each histogram follows from many pixels
+        self._moves_together = has_slopes and (self._rotation is not None or norm != "linf")
+        if self._moves_together and self._rotation is None:
             self._steepness = self._of_components(_slopes(steps, hasher.encoder.n_features))
 
     def of(self, rows: Array, radius: Array) -> tuple[Array, Array, Array]:

@@ -200,7 +200,10 @@ class Hasher:
         _require(first_index is None or (type(first_index) is int and 0 <= first_index <= 1), "first_index is wrong")
         names = None if names is None else tuple(names)
         encoder = Encoder.from_parts(d, names, steps, arrays, facts.get("grid_shape"), first_index)
-        _require(1 <= s <= encoder.n_outputs, f"n_connections_={s} is not between 1 and the {d} features")
+        _require(
+            1 <= s <= encoder.n_outputs,
+            f"n_connections_={s} is not between 1 and the {encoder.n_outputs} hashed columns",
+        )
         hasher = Hasher.of(encoder, seed, (m, s, rho), signed=facts["signed_"])
         return hasher, {name: arrays[name] for name in arrays if name not in encoder.to_parts()[1]}
 

@@ -13,7 +13,7 @@ AUTO_COMPONENTS = 32768
 AUTO_CONNECTIONS = 64
 TEXT_CONNECTIONS, TEXT_WINNERS = 6, 256  # few of the many features of a row are there, and each is to be told apart
 BAYES_COMPONENTS, BAYES_CONNECTIONS, BAYES_WINNERS = 131_072, 3, 384  # the same where shares of wins are read
-WINDOW_CONNECTIONS = 24
+IMAGE_CONNECTIONS = 24
 AUTO_WINNERS = 128
 PAIR_COMPONENTS = (1024, 2048, 4096)
 EMBEDDING_COMPONENTS = (2048, 8192, 8192)  # of pairs: accuracy rises with the number, see docs/benchmarks/embeddings.md
@@ -32,7 +32,7 @@ class Seen(Enum):
     """Type of input, which determines default sizes."""
 
     COLUMNS = "columns"
-    WINDOWS = "windows"  # of images and signals
+    IMAGES = "images"  # through windows, or gradients: few sums see all
     WORDS = "words"  # of texts: sparse rows of very many features
     EMBEDDINGS = "embeddings"  # many columns that are only centred: no few of them tell anything
 
@@ -62,8 +62,8 @@ class Sizes:
         auto_components, most_connections, most_winners = AUTO_COMPONENTS, AUTO_CONNECTIONS, AUTO_WINNERS
         if seen is Seen.WORDS:
             auto_components, most_connections, most_winners = self.of_words
-        elif seen is Seen.WINDOWS:
-            most_connections = WINDOW_CONNECTIONS
+        elif seen is Seen.IMAGES:
+            most_connections = IMAGE_CONNECTIONS
         n_hashed = n_features if n_columns is None else n_columns
         m, s, rho = self.n_components, self.n_connections, self.n_winners
         m = auto_components if m == "auto" else max(1, round(m * n_features)) if isinstance(m, FLOATS) else int(m)
@@ -125,7 +125,7 @@ class PairSizes(Sizes):
         if rho == "auto":
             n_components = Sizes(m).for_features(n_features)[0]
             rho = max(1, n_components // PAIR_WINNERS)
-            if seen is not Seen.WINDOWS:
+            if seen is not Seen.IMAGES:
                 rho = min(rho, max(MAX_PAIR_WINNERS, n_components // MANY_PAIR_WINNERS))
         return super(PairSizes, PairSizes(m, s, rho)).for_features(n_features, n_columns, seen=seen)
 

@@ -1,0 +1,86 @@
+"""Histograms of the directions of brightness gradients, by overlapping cells of an image."""
+
+import numpy as np
+
+from flybloom._internal.typing import Array
+from flybloom.core._kernels._jit import kernel
+
+
+@kernel
+def histograms(
+    images: Array, directions: Array, least: np.float32, rows_of: Array, columns_of: Array, out: Array
+) -> None:
+    """Write the square roots of gradient histograms to `out`.
+
+    Parameters
+    ----------
+    images : ndarray of shape (n, height, width), float32
+        Brightness.
+    directions : ndarray of shape (2, n_directions), float32
+        Unit vectors, right and down.
+    least : float32
+        Cosine of the angle from a direction at which it responds no more.
+    rows_of, columns_of : ndarray of shape (n_cells, height) and (n_cells, width), float32
+        Weights of the rows and columns of pixels in cells.
+    out : ndarray of shape (n, n_cells, n_cells, n_directions), float32
+        Sums over rows of pixels, then over columns, each in order.
+    """
+    n, height, width = images.shape
+    n_directions = directions.shape[1]
+    n_down, n_across = rows_of.shape[0], columns_of.shape[0]
+    zero = np.float32(0.0)
+    sums = np.empty((n_down, n_directions, width), np.float32)
+    right, down = np.empty(width, np.float32), np.empty(width, np.float32)
+    size, response = np.empty(width, np.float32), np.empty(width, np.float32)
+    for i in range(n):
+        sums[:] = zero
+        for y in range(height):  # the innermost loops are over pixels side by side, which compilers vectorise
+            above, below = max(y - 1, 0), min(y + 1, height - 1)
+            for x in range(width):
+                right[x] = images[i, y, min(x + 1, width - 1)] - images[i, y, max(x - 1, 0)]
+                down[x] = images[i, below, x] - images[i, above, x]
+            for x in range(width):
+                size[x] = least * np.sqrt(right[x] * right[x] + down[x] * down[x])
+            for k in range(n_directions):
+                cosine, sine = directions[0, k], directions[1, k]
+                for x in range(width):
+                    along = (right[x] * cosine + down[x] * sine) - size[x]
+                    response[x] = along if along > zero else zero  # noqa: FURB136 - `max` is not vectorised
+                for a in range(n_down):
+                    weight = rows_of[a, y]
+                    if weight > zero:
+                        for x in range(width):
+                            sums[a, k, x] += weight * response[x]
+        for a in range(n_down):
+            for b in range(n_across):
+                for k in range(n_directions):
+                    total = zero
+                    for x in range(width):
+                        weight = columns_of[b, x]
+                        if weight > zero:
+                            total += weight * sums[a, k, x]
+                    out[i, a, b, k] = np.sqrt(total)
+
+
+@kernel
+def brightness(images: Array, rows_of: Array, columns_of: Array, out: Array) -> None:
+    """Write the weighted sums of brightness in cells to `out`, of shape (n, n_cells, n_cells); see `histograms`."""
+    n, height, width = images.shape
+    zero = np.float32(0.0)
+    n_down, n_across = rows_of.shape[0], columns_of.shape[0]
+    sums = np.empty(width, np.float32)
+    for i in range(n):
+        for a in range(n_down):
+            sums[:] = zero
+            for y in range(height):
+                weight = rows_of[a, y]
+                if weight > zero:
+                    for x in range(width):
+                        sums[x] += weight * images[i, y, x]
+            for b in range(n_across):
+                total = zero
+                for x in range(width):
+                    weight = columns_of[b, x]
+                    if weight > zero:
+                        total += weight * sums[x]
+                out[i, a, b] = total
