@@ -1,6 +1,7 @@
 """The answers of flybloom 0.1.0, bit for bit: what `record_unchanged.py` recorded is what still comes out.
 
-Winners, counts and files are those of 0.1.0. Scores were recorded anew when weights were put on a grid of 2^-30.
+Winners, counts and files are those of 0.1.0. Scores were recorded anew when weights were put on a grid of 2^-30, usual
+thresholds of detectors, and what follows from them, when they became thresholds of odds.
 """
 
 import numpy as np
