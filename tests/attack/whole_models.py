@@ -25,6 +25,7 @@ from flybloom import (
     OpenSetClassifier,
     SlidingWindow,
 )
+from flybloom.core import model as core_model
 from flybloom.core import sketch
 from laws.kinds import assert_same_state
 
@@ -109,6 +110,7 @@ class Life:
             estimator = clone(estimator.fit(self.X, self.y).best_estimator_)
         self.estimator = estimator
         self.model = self.learned(self.there, int(rng.integers(1, 3)))
+        self.is_late = False  # whether predictions may still be those of fewer rows
 
     def actions(self) -> list[str]:
         """What may happen."""
@@ -159,6 +161,13 @@ class Life:
             self.model = copy(model) if rng.integers(2) else deepcopy(model)
         elif action == "look":
             model.predict(some(self.X, np.arange(3)))
+        self.is_late = action.startswith("learn") or (action == "look" and self.is_late)
+
+    def said(self, model: Any) -> bytes:
+        """What a model predicts for all rows; of several outputs at once."""
+        names = ("predict_proba", "decision_function", "predict")
+        found = getattr(model, next(name for name in names if hasattr(model, name)))(self.X)
+        return b"".join(np.asarray(one).tobytes() for one in (found if isinstance(found, list) else [found]))
 
 
 def file_of(model: Any, path: Path) -> bytes:
@@ -179,16 +188,19 @@ def what_happened(prepared: tuple[Path, Counter[str]]) -> str:
     return f"{prepared[1]['add'] + prepared[1]['merge']:,} sums"
 
 
-@promise("a model whose rows fit into its sketch has the file of a plain fit of them", nothing_yet, 2.0, what_happened)
+@promise("a model whose rows fit into its sketch has the file and the answers of a plain fit of them", nothing_yet, 2.0, what_happened)
 def live(prepared: tuple[Path, Counter[str]], rng: np.random.Generator) -> str:
     """Learn, merge, add, subtract, forget and look, in any order."""
     folder, happened = prepared
-    with patch.object(sketch, "MAX_ROWS", sketch.MAX_ROWS):
+    few = int(rng.choice([0, core_model.FEW_ROWS]))  # with 0, models of few rows are late as larger ones are
+    with patch.object(sketch, "MAX_ROWS", sketch.MAX_ROWS), patch.object(core_model, "FEW_ROWS", few):
         life = Life(folder, happened, rng)
         if rng.random() < 0.3:
             sketch.MAX_ROWS = len(life.y)  # just enough
         for _ in range(int(rng.integers(1, 8))):
             life.happen(str(rng.choice(life.actions())))
+        if not life.is_late:
+            assert life.said(life.model) == life.said(life.learned(life.there)), f"says other: {life.name}, {life.form}"
         found, expected = (file_of(m, folder / "model.fly") for m in (life.model, life.learned(life.there)))
     assert found == expected, f"another file: {life.name}, {life.form}"
     return life.name
