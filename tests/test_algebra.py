@@ -45,14 +45,46 @@ def test_other_scalings_and_features_are_told_in_numbers(digits):
     """How many columns differ, and the first of them; names too."""
     X, y = digits
     a, b = (small(encoding="standard+clip=inf").fit(rows, y).like() for rows in (X, X + np.eye(64)[3]))
-    with pytest.raises(IncompatibleHashError, match=r"center_ \(in 1 of 64 features, first 12 and 13"):
+    with pytest.raises(IncompatibleHashError, match=r"center_ \(in 1 of 64 columns: first 12 and 13"):
         a.merge(b)
     frame = pd.DataFrame(X, columns=[f"p{i}" for i in range(64)])
     a, b = small().fit(frame, y), small().fit(frame.rename(columns={"p5": "q"}), y)
-    with pytest.raises(IncompatibleHashError, match=r"feature_names_in_ \(in 1 of 64 features, first 'p5' and 'q'"):
+    with pytest.raises(IncompatibleHashError, match=r"feature_names_in_ \(in 1 of 64 columns: first 'p5' and 'q'"):
         a.merge(b)
     with pytest.raises(IncompatibleHashError, match="n_features_in_"):
         small(n_connections=5).fit(X, y).merge(small(n_connections=5).fit(X[:, :9], y))
+
+
+def test_a_refusal_names_columns_and_settings_and_the_line_that_mends_it(digits):
+    """In at most five lines, without arrays."""
+    X, y = digits
+    frame = pd.DataFrame(X, columns=[f"p{i}" for i in range(64)])
+    whole = FlyRidgeClassifier(64).fit(X[:99], y[:99])
+    wider, centred = FlyRidgeClassifier(96).fit(X, y), FlyRidgeClassifier(64, encoding="center").fit(X, y)
+    plain, tripled, renamed = (
+        small(encoding="standard").fit(rows, y).like() for rows in (frame, 3 * frame, frame.rename(columns={"p5": "q"}))
+    )
+    for a, b, differs, line in (
+        (plain, tripled, "scale_ (in 61 of 64 columns: 'p1', 'p2', 'p3', ...)", "b = a.like().partial_fit(X_b, y_b)"),
+        (whole, wider, "n_components (64 and 96)", "b = a.like().partial_fit(X_b, y_b)"),
+        (whole, centred, "encoding ('auto' and Encoding(scaling='center'))", "b = a.like().partial_fit(X_b, y_b)"),
+        (plain, renamed, "first 'p5' and 'q'", "b = a.like().partial_fit(X_b[a.feature_names_in_], y_b)"),
+    ):
+        with pytest.raises(IncompatibleHashError) as refused:
+            a.merge(b)
+        text = str(refused.value)
+        assert differs in text
+        assert text.endswith(f"\n    {line}")
+        assert len(text.splitlines()) <= 5
+        assert "array" not in text
+
+
+@pytest.mark.parametrize("encoding", ["center", "standard", "bins", "rotation=2"])
+def test_a_centre_of_minus_zero_is_that_of_zero(encoding):
+    """Means around zero do not make two encoders of one."""
+    X, y = np.random.default_rng(0).permuted(np.array([[-1.0, 0.5], [1.0, -0.5]] * 20)), np.arange(40) % 2
+    for name, values in small(encoding=encoding, n_connections=1).fit(X - 1e-6, y).encoder_.to_parts()[1].items():
+        assert not np.signbit(values[values == 0]).any(), name
 
 
 @pytest.mark.parametrize("kind", [FlyBloomClassifier, FlyRidgeClassifier, FlyRidgeRegressor, FlyBloomNovelty])

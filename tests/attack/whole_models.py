@@ -188,7 +188,12 @@ def what_happened(prepared: tuple[Path, Counter[str]]) -> str:
     return f"{prepared[1]['add'] + prepared[1]['merge']:,} sums"
 
 
-@promise("a model whose rows fit into its sketch has the file and the answers of a plain fit of them", nothing_yet, 2.0, what_happened)
+@promise(
+    "a model whose rows fit into its sketch has the file and the answers of a plain fit of them",
+    nothing_yet,
+    2.0,
+    what_happened,
+)
 def live(prepared: tuple[Path, Counter[str]], rng: np.random.Generator) -> str:
     """Learn, merge, add, subtract, forget and look, in any order."""
     folder, happened = prepared

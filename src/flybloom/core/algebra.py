@@ -6,11 +6,12 @@ added and subtracted, which needs the same hash.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from flybloom._internal.cached import cached_property
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.hashing.hasher import Hasher, require_no_differences
+from flybloom.core.hashing.differences import require_no_differences
+from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.learning import counted, hasher_for, is_same_hash, united
 from flybloom.core.model import Model, Origin, Recipe
 from flybloom.core.sketch import Block, Sketch
@@ -181,8 +182,8 @@ def _asked_for(model: Model, other: Model) -> dict[str, object]:
     }
     if model.origin is not None and other.origin is not None:
         recipe = model.origin.recipe
-        encoding = recipe.encoding.fields() if isinstance(recipe.encoding, Encoder) else repr(recipe.encoding)
-        return {**fields, "encoding": encoding, "sizes": repr(recipe.sizes)}
+        encoding = recipe.encoding.fields() if isinstance(recipe.encoding, Encoder) else recipe.encoding
+        return {**fields, "encoding": encoding, **asdict(recipe.sizes), "sizes": type(recipe.sizes).__name__}
     return fields
 
 

@@ -59,7 +59,7 @@ class SoftBins(Step):
         is_missing = np.isnan(rows)
         if is_missing.any():
             bins[np.repeat(is_missing, n_bins, axis=1)] = np.nan
-        means = np.rint(moments_of(bins, sample.weights)[0] * GRAIN) / GRAIN
+        means = np.rint(moments_of(bins, sample.weights)[0] * GRAIN) / GRAIN + 0.0
         return cls(n_bins, limit, means.astype(np.float32), passthrough_scale)
 
     @property

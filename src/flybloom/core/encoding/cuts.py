@@ -95,4 +95,4 @@ def _quantiles(values: Array, weights: Array) -> Array:
     halfway = (distinct[np.maximum(above - 1, 0)].astype(np.float64) + distinct[above]) / 2
     largest = float(np.abs(halfway).max())
     step = math.ldexp(1.0, math.frexp(largest)[1]) / STEPS_OF_RANGE
-    return np.asarray(np.rint(halfway / step) * step) if largest > 0 else halfway
+    return np.asarray(np.rint(halfway / step) * step) + 0.0 if largest > 0 else halfway + 0.0  # never -0.0

@@ -44,7 +44,7 @@ class Rotation(Step):
         vectors = np.where(values > ROUNDING * values[-1], vectors, 0.0)[:, ::-1]  # of no variance, any would do
         largest = np.abs(vectors).argmax(axis=0)
         vectors = vectors * np.where(vectors[largest, np.arange(n)] < 0, -1.0, 1.0)
-        return cls(np.ascontiguousarray(np.rint(vectors * GRAIN) / GRAIN, np.float32))
+        return cls(np.ascontiguousarray(np.rint(vectors * GRAIN) / GRAIN + 0.0, np.float32))
 
     def apply(self, rows: Features) -> Array:
         """Return the components of rows."""

@@ -146,4 +146,4 @@ def coarse_centers(means: Array, scales: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.rint(means / scales * STEPS_OF_SCALE)
         centers = steps * (scales / STEPS_OF_SCALE)
-    return np.where(np.isfinite(centers), centers, means)
+    return np.where(np.isfinite(centers), centers, means) + 0.0  # -0.0 is no other centre than 0.0

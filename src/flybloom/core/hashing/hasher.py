@@ -15,9 +15,9 @@ from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Features, Winners, issparse
 from flybloom.core.encoding.cuts import Cuts
 from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.hashing.differences import require_no_differences
 from flybloom.core.hashing.ferns import Ferns
 from flybloom.core.hashing.projection import Projection, ranked
-from flybloom.exceptions import IncompatibleHashError
 
 SIZES = ("n_features_in_", "n_components_", "n_connections_", "n_winners_", "seed_")
 FIRST_STEP = {"step": "standardise"}  # the only one that files of format 1 have
@@ -218,45 +218,3 @@ def _require(is_true: object, otherwise: str) -> None:
     """Raise an error for a description unless something is true of it."""
     if not is_true:
         raise ValueError(otherwise)
-
-
-def require_no_differences(a: dict[str, Any], b: dict[str, Any], action: str) -> None:
-    """Raise an error for two different hashes."""
-    found = _differences(a, b)
-    if found:
-        msg = (
-            f"Cannot {action}: the two models hash differently. These differ: {'; '.join(found)}.\n"
-            "Models add up if they share encoding, sizes, features and seed. To learn parts of the data apart, "
-            "start each from one of them:\n"
-            "    b = a.like().partial_fit(X_b, y_b)"
-        )
-        raise IncompatibleHashError(msg)
-
-
-def _differences(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
-    """Return descriptions of the differences between two hashes."""
-    return [_difference(name, a.get(name), b.get(name)) for name in {**a, **b} if a.get(name) != b.get(name)]
-
-
-def _difference(name: str, a: Any, b: Any) -> str:
-    """Return how one field differs."""
-    if isinstance(a, list) and isinstance(b, list):
-        if len(a) != len(b):
-            return f"{name} ({len(a)} and {len(b)} features)"
-        n_different = sum(x != y for x, y in zip(a, b, strict=True))
-        first = next(i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y)
-        return f"{name} (in {n_different} of {len(a)} features, first {_short(a[first])} and {_short(b[first])})"
-    if isinstance(a, dict) and isinstance(b, dict):
-        return f"{name} (fitted to other rows)"
-    return f"{name} ({_short(a)} and {_short(b)})"
-
-
-def _short(value: Any) -> str:
-    """Return a value as a user would write it."""
-    if isinstance(value, list):
-        return f"{len(value)} values"
-    if value is None or isinstance(value, dict):
-        return "None" if value is None else "a fitted step"
-    if isinstance(value, str) and value.lstrip("-").startswith("0x"):
-        return f"{float.fromhex(value):.6g}"
-    return repr(value)
