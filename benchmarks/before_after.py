@@ -1,12 +1,16 @@
 """Speed of the working tree against that of an older commit: fit, predict, and predict of one row, in one run.
 
-    python benchmarks/before_after.py [COMMIT] [--rounds 5]
+    python benchmarks/before_after.py [COMMIT] [--rounds 5] [--work calls|stream|files]
 
 The commit is checked out to a temporary worktree. Each round starts a process of each version, lets both warm up, and
 then asks them in turns, old and new, old and new, for one call at a time, while the other one waits: so a machine that
 is busy for a while slows both. Both work on one thread and on the same rows: 20 000 of 64 features in 10 classes,
 float32, like those of Digits. Both standardise the columns, whatever their default is, and have a decay of 0.4. Kernels
 are compiled from the first row on (FLYBLOOM_LOOPS): a process that has just begun is the matter of start.py.
+
+Other work, with default settings and once in a round: `stream` learns 8192 of these rows one by one and predicts each
+before the next comes; `files` trains from a folder of Parquet files, 300 000 rows of 50 columns in 8 classes, several
+times what is in memory at once.
 
 A round gives the ratio of the medians of both versions. Printed are the median of the ratios of all rounds, the least
 and the greatest. Below 1 the working tree is faster; where 1 lies between the least and the greatest, nothing is known
@@ -35,6 +39,8 @@ SIZES: dict[str, dict[str, int]] = {"4096 components": {"n_components": 4096}, "
 ROWS, FEATURES, CLASSES = 20_000, 64, 10
 TURNS = 5  # calls of each version in a round
 SINGLE_ROWS = 100  # rows that are asked about one by one in a turn
+STREAM_ROWS = 8192
+FILE_ROWS, ROWS_PER_FILE, COLUMNS, FILE_CLASSES = 300_000, 50_000, 50, 8
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1") | {
     "FLYBLOOM_LOOPS": "compiled"
 }
@@ -68,9 +74,57 @@ def calls_and_answers() -> tuple[Calls, str]:
     return calls, answers.hexdigest()
 
 
-def serve() -> None:
+def stream_and_answers() -> tuple[Calls, str]:
+    """Return a stream of single rows that are learned and predicted; what is said of them is not compared."""
+    import flybloom  # noqa: PLC0415
+
+    X, y = digits_like()
+
+    def stream(n_rows: int = STREAM_ROWS) -> None:
+        model = flybloom.FlyBloomClassifier(random_state=0)
+        for at in range(n_rows):
+            model.partial_fit(X[at : at + 1], y[at : at + 1])
+            model.predict(X[at : at + 1])
+
+    stream(64)  # compiles
+    return {f"{STREAM_ROWS} rows, each learned and predicted": stream}, ""
+
+
+def files_and_answers() -> tuple[Calls, str]:
+    """Return training from Parquet files; what is learned is not compared."""
+    import flybloom  # noqa: PLC0415
+
+    folder = Path(os.environ["BEFORE_AFTER_FILES"])
+
+    def train(source: Path = folder / "rows", **sizes: int) -> None:
+        flybloom.train(flybloom.FlyBloomClassifier(random_state=0, **sizes), source, "label")
+
+    train(folder / "few")  # compiles
+    return {"train from files": train, "train from files, 1000 components": lambda: train(n_components=1000)}, ""
+
+
+def write_files(folder: Path) -> None:
+    """Write many rows to several files, and few to one."""
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+    from pyarrow import parquet  # noqa: PLC0415
+
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(FILE_CLASSES, COLUMNS))
+    for name, n_rows in (("rows", FILE_ROWS), ("few", 1000)):
+        (folder / name).mkdir()
+        for begin in range(0, n_rows, ROWS_PER_FILE):
+            labels = rng.integers(0, FILE_CLASSES, min(ROWS_PER_FILE, n_rows - begin))
+            rows = centers[labels] + rng.normal(size=(labels.size, COLUMNS))
+            table = pa.table({**{f"c{j}": rows[:, j] for j in range(COLUMNS)}, "label": labels})
+            parquet.write_table(table, folder / name / f"{begin}.parquet")
+
+
+WORK = {"calls": calls_and_answers, "stream": stream_and_answers, "files": files_and_answers}
+
+
+def serve(work: str) -> None:
     """Say what can be timed; then, for each name that is read, say how many seconds it takes."""
-    calls, answers = calls_and_answers()
+    calls, answers = WORK[work]()
     package = sys.modules["flybloom"].__file__
     print(json.dumps({"calls": list(calls), "answers": answers, "package": package}), flush=True)
     for line in sys.stdin:
@@ -82,9 +136,9 @@ def serve() -> None:
 class Version:
     """A process that imports flybloom from a tree, and times what it is asked to."""
 
-    def __init__(self, tree: Path) -> None:
+    def __init__(self, tree: Path, work: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, __file__, "--serve"],
+            [sys.executable, __file__, "--serve", "--work", work],
             env={**os.environ, **ONE_THREAD, "PYTHONPATH": f"{tree / 'src'}"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -135,15 +189,16 @@ def checked_out(commit: str) -> Iterator[Path]:
             git("worktree", "remove", "--force", f"{tree}")
 
 
-def one_round(before: Path) -> tuple[dict[str, np.ndarray], bool]:
+def one_round(before: Path, work: str) -> tuple[dict[str, np.ndarray], bool]:
     """Return the seconds of each call, one row for each turn, old and new side by side; and whether answers agree."""
+    turns = TURNS if work == "calls" else 1
     with ExitStack() as stack:
         versions = []
         for tree in (before, ROOT):
-            versions.append(Version(tree))
+            versions.append(Version(tree, work))
             stack.callback(versions[-1].close)
         times = {
-            call: np.array([[version.seconds(call) for version in versions] for _ in range(TURNS)])
+            call: np.array([[version.seconds(call) for version in versions] for _ in range(turns)])
             for call in versions[0].calls
         }
         return times, versions[0].answers == versions[1].answers
@@ -154,15 +209,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("commit", nargs="?", default=BEFORE, help=f"what to compare with; {BEFORE} without it")
     parser.add_argument("--rounds", type=int, default=5, help="how many processes of each version are timed")
+    parser.add_argument("--work", choices=list(WORK), default="calls", help="what is timed")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
-        serve()
+        serve(options.work)
         return
     rounds, are_same = [], True
-    with checked_out(options.commit) as before:
+    with checked_out(options.commit) as before, tempfile.TemporaryDirectory() as folder:
+        os.environ["BEFORE_AFTER_FILES"] = folder
+        if options.work == "files":
+            write_files(Path(folder))
         for number in range(1, options.rounds + 1):
-            times, agree = one_round(before)
+            times, agree = one_round(before, options.work)
             rounds.append({call: np.median(found, axis=0) for call, found in times.items()})
             are_same &= agree
             print(f"round {number} of {options.rounds}", file=sys.stderr, flush=True)
@@ -172,7 +231,8 @@ def main() -> None:
         ratio = medians[:, 1] / medians[:, 0]
         old, new = 1000 * np.median(medians, axis=0) / (SINGLE_ROWS if "one row" in call else 1)
         print(f"| {call} | {old:.4g} | {new:.4g} | {np.median(ratio):.3f} | {ratio.min():.3f} | {ratio.max():.3f} |")
-    print(f"\nCounts, labels and novelties are {'the same, bit for bit' if are_same else 'NOT the same'}.")
+    if options.work == "calls":
+        print(f"\nCounts, labels and novelties are {'the same, bit for bit' if are_same else 'NOT the same'}.")
 
 
 if __name__ == "__main__":

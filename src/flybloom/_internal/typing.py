@@ -16,7 +16,6 @@ Novelty: TypeAlias = NDArray[np.float64]  # (n, n_classes): small is familiar
 
 Size: TypeAlias = int | float | Literal["auto"]  # what users ask for: a number, a multiple or a share, or a default
 Scaling: TypeAlias = Literal["none", "center", "standard"]
-WarmUp: TypeAlias = int | Literal["auto"]
 WantedUnit: TypeAlias = float | Literal["auto"] | None  # the weight that counts as one row
 
 
