@@ -1,7 +1,8 @@
 """How often forgetting is complete with default settings: nothing is left of the rows, in counts, sketch or encoder.
 
-    python benchmarks/forget_complete.py          # measures what is not measured yet
-    python benchmarks/forget_complete.py --page   # writes docs/benchmarks/forgetting.md from the results
+    python benchmarks/forget_complete.py            # measures what is not measured yet
+    python benchmarks/forget_complete.py mnist pol  # of these sets alone
+    python benchmarks/forget_complete.py --page     # writes docs/benchmarks/forgetting.md from the results
 
 Up to 8192 distinct rows the answer is always yes. So the sets are the largest there are, and MNIST.
 """
@@ -73,7 +74,7 @@ def main() -> None:
     if "--page" in sys.argv:
         PAGE.write_text(page(results))
         return
-    for name in names():
+    for name in sys.argv[1:] or names():
         for kind in (FlyBloomClassifier, FlyRidgeClassifier):
             key = f"{name}/{kind.__name__}"
             if key not in results:

@@ -21,7 +21,8 @@ from flybloom import (
 )
 
 ENCODINGS = ("auto", "none", "center", "standard", "standard+fill", "standard+fill=classes", "bins", "bins+passthrough",
-             "bins+relevance", "rotation=3", "clip=2.0", "none+relevance")  # fmt: skip
+             "bins+relevance", "rotation=3", "clip=2.0", "none+relevance", "standard+ferns",
+             "bins+ferns+relevance")  # fmt: skip
 MAX_COPIES = 9
 
 
@@ -42,20 +43,22 @@ def kinds(rng: np.random.Generator) -> dict[str, Any]:
         "open sets": OpenSetClassifier(FlyBloomClassifier(**unlabelled)),
         "open sets of pairs": OpenSetClassifier(FlyRidgeClassifier(**unlabelled)),
         "search": FlyBloomClassifierCV([32, 64], n_connections=[2], n_winners=[4, 6], decay=[0.3, 1.0], cv="loo",
-                                       encoding=unlabelled["encoding"], random_state=0),
+                                       encoding=unlabelled["encoding"].replace("+ferns", ""), random_state=0),
     }  # fmt: skip
 
 
 def drawn(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distinct or repeated rows, with gaps, ties and constant columns; labels, and copies of each."""
+    """Distinct or repeated rows, with gaps, ties and constant columns, or images; labels, and copies of each."""
     n, d = int(rng.integers(6, 70)), int(rng.integers(2, 7))
     X = rng.standard_normal((n, d)) * 10.0 ** rng.integers(-3, 4, d)
+    if rng.random() < 0.1:
+        X = rng.standard_normal((n, 9, 9)).cumsum(axis=1).cumsum(axis=2).reshape(n, 81)
     if rng.random() < 0.5:
         X = np.round(X, 1)
     if rng.random() < 0.4:
         X = X[rng.integers(0, min(n, 6), n)]
     if rng.random() < 0.4:
-        X[rng.random((n, d)) < 0.2] = np.nan
+        X[rng.random(X.shape) < 0.2] = np.nan
     y = rng.permutation(np.arange(n) % int(rng.integers(2, 5)))
     return X, y, rng.integers(1, MAX_COPIES, n)
 
