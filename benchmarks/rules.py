@@ -32,6 +32,7 @@ from datasets import NAMED, load, load_split, tabular
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier
 from flybloom.core.encoding import choice, encoding, relevance, standardise
 from flybloom.core.encoding.encoder import Encoder
+from flybloom.core.encoding.gradients import Gradients
 from flybloom.core.hashing import sizes
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.core.readout import filters
@@ -137,16 +138,9 @@ RULES: dict[str, Rule] = {
         kept="sets in which no column is informative alone",
     ),
     "images": Rule(
-        "images are rotated to 50 components, or for pairs seen through windows; without: as tables",
+        "images become histograms of gradients; without: as tables",
         [(choice, "image_shape", lambda *_: None)],
         parts="tables large",
-        kept="large images",
-    ),
-    "windows": Rule(
-        "pairs see images of more than 512 pixels through windows; without: rotated to 50 components",
-        [(choice, "MAX_SMALL_IMAGE", 10**9)],
-        models=(PAIRS,),
-        parts="large",
     ),
     "ferns": Rule(
         "3 of 8 winners of pairs are those of ferns, unless rows are images; without: none",
@@ -166,11 +160,10 @@ RULES: dict[str, Rule] = {
         [(sizes, "AUTO_CONNECTIONS", 10**9)],
         kept="time: at most 64 additions for each component",
     ),
-    "window_connections": Rule(
-        "in windows, a component sums at most 24 pixels; without: 64",
+    "image_connections": Rule(
+        "of images, a component sums at most 24 columns; without: 64",
         [(sizes, "IMAGE_CONNECTIONS", sizes.AUTO_CONNECTIONS)],
-        models=(PAIRS,),
-        parts="large",
+        parts="tables large",
     ),
     "pair_connections": Rule(
         "of up to 100 columns, a component of pairs sums at most 16; without: 64",
@@ -201,7 +194,7 @@ RULES: dict[str, Rule] = {
         models=(PAIRS,),
     ),
     "most_pair_winners": Rule(
-        "where pairs see no windows, at most 256 components win, or a sixteenth of them",
+        "of rows that are no images, at most 256 components win, or a sixteenth of them",
         [(sizes, "MAX_PAIR_WINNERS", 10**9)],
         models=(PAIRS,),
         parts="large",
@@ -269,7 +262,8 @@ class Fold:
         wanted = choice.wanted_encoding("auto", uses_labels=True, for_pairs=is_pairs, ferns=ferns)
         sample = Sketch.of(self.X, self.y, np.ones(len(self.y), np.int64)).sample()
         encoder = choice.fitted_encoder(wanted, Encoder(self.X.shape[1]), sample)
-        seen = sizes.Seen.COLUMNS if encoder.grid_shape is None else sizes.Seen.IMAGES
+        is_image = encoder.grid_shape is not None or encoder.step(Gradients) is not None
+        seen = sizes.Seen.IMAGES if is_image else sizes.Seen.COLUMNS
         n_connections = rule.asked[self.model](encoder.n_outputs) if rule.asked else "auto"
         asked = (sizes.PairSizes if is_pairs else sizes.Sizes)(n_connections=n_connections)
         found = asked.for_features(self.X.shape[1], encoder.n_outputs, len(self.y), seen)

@@ -10,9 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import flybloom
 import reference
 from flybloom import Encoding, FlyBloomClassifier, FlyRidgeClassifier
-from flybloom.core import _kernels
-from flybloom.core._kernels import _plain
-from flybloom.core.encoding.gradients import DIRECTION_VECTORS, LEAST, Gradients, grey, hats
+from flybloom.core.encoding.gradients import Gradients, hats
 from flybloom.export import predictor, to_onnx
 from forgetting import after_forgetting
 
@@ -45,22 +43,6 @@ def test_histograms_are_the_slow_truth(case):
         for row in rows
     ]
     assert_array_equal(step.apply(rows), np.array(expected))
-
-
-@given(some_images())
-@settings(max_examples=30, deadline=None)
-def test_compiled_loops_and_plain_ones_give_the_same_bits(case):
-    """Whichever come first."""
-    shape, rows = case
-    step, made = Gradients(shape), []
-    images = step.images(rows)
-    for kernels in (_kernels.gradients, _plain):
-        histograms, brightness = step._empty(len(rows))
-        kernels.histograms(grey(images), DIRECTION_VECTORS, LEAST, *step.cells, histograms)
-        kernels.brightness(np.ascontiguousarray(images[..., 0]), *step.patches, brightness[:, 0])
-        made.append((histograms, brightness[:, 0]))
-    for one, other in zip(*made, strict=True):
-        assert_array_equal(one, other)
 
 
 @given(some_images(st.integers(0, 255).map(float)), st.floats(0, 20), st.integers(0, 2**32 - 1))

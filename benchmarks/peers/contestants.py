@@ -89,9 +89,9 @@ VISION = [
     vision(24),
     vision(40),
     vision(78),  # the paper's tenth of the features; fewer take less time
-    Contestant("flybloom, pairs, 8192, windows", lambda: pairs_of(8192, "grid=28x28"), SKILLS, takes_stored=True),
-    Contestant("flybloom, pairs, 12288, windows", lambda: pairs_of(12288, "grid=28x28"), SKILLS, takes_stored=True),
-    Contestant("flybloom, frozen pairs, 2048, windows", lambda: Frozen(lambda: pairs_of(2048, "grid=28x28")),
+    Contestant("flybloom, pairs, 8192", lambda: pairs_of(8192), SKILLS, takes_stored=True),
+    Contestant("flybloom, pairs, 12288", lambda: pairs_of(12288), SKILLS, takes_stored=True),
+    Contestant("flybloom, frozen pairs, 2048", lambda: Frozen(lambda: pairs_of(2048)),
                takes_stored=True),
 ]  # fmt: skip
 LETTER = [Contestant("flybloom, pairs, 8192", lambda: pairs_of(8192), SKILLS)]

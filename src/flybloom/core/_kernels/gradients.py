@@ -29,36 +29,40 @@ def histograms(
     n_directions = directions.shape[1]
     n_down, n_across = rows_of.shape[0], columns_of.shape[0]
     zero = np.float32(0.0)
-    sums = np.empty((n_down, n_directions, width), np.float32)
-    right, down = np.empty(width, np.float32), np.empty(width, np.float32)
-    size, response = np.empty(width, np.float32), np.empty(width, np.float32)
+    sums = np.empty((n_down + 1, n_directions, width), np.float32)  # the last cell takes what counts nothing
+    right, down, size = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
+    begins, ends = np.empty(n_across, np.int64), np.empty(n_across, np.int64)
+    for b in range(n_across):
+        places = np.flatnonzero(columns_of[b])
+        begins[b], ends[b] = places[0], places[-1] + 1
     for i in range(n):
         sums[:] = zero
-        for y in range(height):  # the innermost loops are over pixels side by side, which compilers vectorise
+        for y in range(height):
             above, below = max(y - 1, 0), min(y + 1, height - 1)
             for x in range(width):
                 right[x] = images[i, y, min(x + 1, width - 1)] - images[i, y, max(x - 1, 0)]
                 down[x] = images[i, below, x] - images[i, above, x]
             for x in range(width):
                 size[x] = least * np.sqrt(right[x] * right[x] + down[x] * down[x])
+            first = 0  # of the two cells, at most, that a row of pixels is in
+            while rows_of[first, y] == zero:
+                first += 1
+            weight = rows_of[first, y]
+            next_weight = rows_of[first + 1, y] if first + 1 < n_down else zero
             for k in range(n_directions):
                 cosine, sine = directions[0, k], directions[1, k]
-                for x in range(width):
+                cell, next_cell = sums[first, k], sums[first + 1, k]
+                for x in range(width):  # side by side, so that compilers vectorise it
                     along = (right[x] * cosine + down[x] * sine) - size[x]
-                    response[x] = along if along > zero else zero  # noqa: FURB136 - `max` is not vectorised
-                for a in range(n_down):
-                    weight = rows_of[a, y]
-                    if weight > zero:
-                        for x in range(width):
-                            sums[a, k, x] += weight * response[x]
+                    along = along if along > zero else zero  # noqa: FURB136 - `max` is not vectorised
+                    cell[x] += weight * along
+                    next_cell[x] += next_weight * along
         for a in range(n_down):
             for b in range(n_across):
                 for k in range(n_directions):
                     total = zero
-                    for x in range(width):
-                        weight = columns_of[b, x]
-                        if weight > zero:
-                            total += weight * sums[a, k, x]
+                    for x in range(begins[b], ends[b]):
+                        total += columns_of[b, x] * sums[a, k, x]
                     out[i, a, b, k] = np.sqrt(total)
 
 

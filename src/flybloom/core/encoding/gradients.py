@@ -62,8 +62,10 @@ class Gradients(Step):
         """Return the brightness of channels, of shape (n, height, width, channels), without missing values."""
         with np.errstate(over="ignore"):  # what overflows is clipped
             values: Array = rows.astype(np.float32)
-        values[np.isnan(values)] = 0.0
-        np.clip(values, -LARGEST, LARGEST, out=values)
+        if rows.dtype.kind == "f":
+            values[np.isnan(values)] = 0.0
+        if rows.dtype.itemsize > 2:  # noqa: PLR2004 - bytes and 16 bits are small
+            np.clip(values, -LARGEST, LARGEST, out=values)
         return values.reshape(-1, self.height, self.width, self.n_channels)
 
     def _empty(self, n: int) -> tuple[Array, Array]:
