@@ -759,7 +759,8 @@ def gradient_histograms(image):
     `image` has the shape (height, width, channels). A direction responds to gradients less than 30 degrees away.
     """
     f, (height, width, channels) = np.float32, image.shape
-    image = np.where(np.isnan(image.astype(f)), f(0), image.astype(f))
+    image = image.astype(f)
+    known = np.where(np.isnan(image), f(0), image)
 
     def in_order(values):
         total = f(0)
@@ -774,6 +775,7 @@ def gradient_histograms(image):
     def response(y, x, k):
         right = grey[y][min(x + 1, width - 1)] - grey[y][max(x - 1, 0)]
         down = grey[min(y + 1, height - 1)][x] - grey[max(y - 1, 0)][x]
+        right, down = (f(0) if math.isnan(value) else value for value in (right, down))
         along = right * cosines[k] + down * cosines[k - 3]
         return max(along - root * np.sqrt(right * right + down * down), f(0))
 
@@ -785,4 +787,4 @@ def gradient_histograms(image):
     responses = [[[response(y, x, k) for x in range(width)] for y in range(height)] for k in range(12)]
     out = [np.sqrt(pooled(responses[k], a, b)) for a in down for b in across for k in range(12)]
     down, across = (cell_weights(min(8, side), side) for side in (height, width))
-    return np.array(out + [pooled(image[..., c], a, b) for c in range(channels) for a in down for b in across], f)
+    return np.array(out + [pooled(known[..., c], a, b) for c in range(channels) for a in down for b in across], f)

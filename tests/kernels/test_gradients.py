@@ -10,7 +10,7 @@ from flybloom.core import _kernels
 from flybloom.core._kernels import _plain
 from flybloom.core.encoding.gradients import DIRECTION_VECTORS, LEAST, Gradients, grey
 
-PIXELS = st.one_of(st.integers(0, 255).map(float), st.floats(-1e3, 1e3, width=32))
+PIXELS = st.one_of(st.integers(0, 255).map(float), st.floats(-1e3, 1e3, width=32), st.just(np.nan))
 
 
 @given(
@@ -23,6 +23,7 @@ def test_compiled_loops_and_plain_ones_give_the_same_bits(shape, n, data):
     """Whichever come first."""
     rows = data.draw(arrays(np.float32, (n, shape[0] * shape[1]), elements=PIXELS, fill=PIXELS))
     step, made = Gradients(shape), []
+    assert step.apply(rows).shape == (n, step.n_outputs(0))
     images = step.images(rows)
     for kernels in (_kernels.gradients, _plain):
         histograms, brightness = step._empty(len(rows))

@@ -54,7 +54,7 @@ def certify(model: Any, X: Any, radius: float | None = None, *, norm: str = "lin
     >>> from flybloom import FlyBloomClassifier
     >>> from flybloom.audit import certify
     >>> X, y = load_digits(return_X_y=True)
-    >>> model = FlyBloomClassifier(2048, random_state=0).fit(X[:1000], y[:1000])
+    >>> model = FlyBloomClassifier(2048, encoding="standard+rotation", random_state=0).fit(X[:1000], y[:1000])
     >>> [float(certify(model, X[1000:1200], radius).mean()) for radius in (0.01, 0.05)]
     [0.8..., 0.3...]
     >>> certify(model, X[1000:1003], norm="l2").round(3)

@@ -172,7 +172,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
     >>> X, y = load_digits(return_X_y=True)
     >>> detector = FlyBloomNovelty(contamination=0.05, random_state=0).fit(X[(y != 7)][:1000])
     >>> round(float((detector.predict(X[y == 7]) == -1).mean()), 2)     # sevens were never met
-    0.74
+    0.8
     >>> detector = detector.partial_fit(X[y == 7][:50])
     >>> round(float((detector.predict(X[y == 7][50:]) == -1).mean()), 2)
     0.34

@@ -112,16 +112,16 @@ def _fill(step: Fill, rows: Rows) -> Rows:
 
 def _gradients(step: Gradients, rows: Rows) -> Rows:
     """Compute the histograms for all pixels at once, and add them to their cells in order."""
-    rows = rows.filled()
     graph, shape = rows.values.graph, [-1, step.height, step.width, step.n_channels]
     images = graph.node("Reshape", rows.of("float32").clip(-LARGEST_PIXEL, LARGEST_PIXEL), shape)
+    known = graph.node("Reshape", rows.filled().of("float32").clip(-LARGEST_PIXEL, LARGEST_PIXEL), shape)
     grey = reduce(add, [images.at(channel, 3) for channel in range(step.n_channels)])
     right, down = (_difference(grey, side, axis) for axis, side in ((2, step.width), (1, step.height)))
     size = graph.node("Sqrt", right * right + down * down) * LEAST
     along = right.spread(-1) * DIRECTION_VECTORS[0] + down.spread(-1) * DIRECTION_VECTORS[1]
     responses = graph.node("Relu", along - size.spread(-1))
     histograms = graph.node("Sqrt", _pooled(responses, *step.cells))
-    patches = graph.node("Transpose", _pooled(images, *step.patches), perm=[0, 3, 1, 2])
+    patches = graph.node("Transpose", _pooled(known, *step.patches), perm=[0, 3, 1, 2])
     n_gradients = len(step.cells[0]) * len(step.cells[1]) * DIRECTIONS
     n_columns = step.n_outputs(rows.n_columns)
     parts = (histograms, n_gradients), (patches, n_columns - n_gradients)
@@ -130,9 +130,10 @@ def _gradients(step: Gradients, rows: Rows) -> Rows:
 
 
 def _difference(grey: Value, side: int, axis: int) -> Value:
-    """Return the differences of the pixels at both sides."""
+    """Return the differences of the pixels at both sides; beside missing ones, there is none."""
     places = np.arange(side)
-    return grey.at(np.minimum(places + 1, side - 1), axis) - grey.at(np.maximum(places - 1, 0), axis)
+    difference = grey.at(np.minimum(places + 1, side - 1), axis) - grey.at(np.maximum(places - 1, 0), axis)
+    return grey.graph.node("IsNaN", difference).where(np.float32(0), difference)
 
 
 def _pooled(values: Value, rows_of: np.ndarray, columns_of: np.ndarray) -> Value:

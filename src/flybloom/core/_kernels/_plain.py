@@ -175,7 +175,8 @@ def _differences(low: Array, high: Array, axis: int) -> tuple[Array, Array]:
     """Return bounds of the differences of the pixels at both sides; at an edge, the pixel itself is one of them."""
     places = np.arange(low.shape[axis])
     after, before = np.minimum(places + 1, places[-1]), np.maximum(places - 1, 0)
-    return low.take(after, axis) - high.take(before, axis), high.take(after, axis) - low.take(before, axis)
+    ends = low.take(after, axis) - high.take(before, axis), high.take(after, axis) - low.take(before, axis)
+    return np.where(np.isnan(ends[0]), np.float32(0.0), ends[0]), np.where(np.isnan(ends[1]), np.float32(0.0), ends[1])
 
 
 def _lengths(ends: np.ufunc, left: Array, right: Array, up: Array, down: Array) -> Array:

@@ -42,6 +42,9 @@ def histograms(
             for x in range(width):
                 right[x] = images[i, y, min(x + 1, width - 1)] - images[i, y, max(x - 1, 0)]
                 down[x] = images[i, below, x] - images[i, above, x]
+            for x in range(width):  # beside missing pixels, nothing is known of gradients
+                right[x] = right[x] if right[x] == right[x] else zero
+                down[x] = down[x] if down[x] == down[x] else zero
             for x in range(width):
                 size[x] = least * np.sqrt(right[x] * right[x] + down[x] * down[x])
             first = 0  # of the two cells, at most, that a row of pixels is in

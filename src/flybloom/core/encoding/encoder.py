@@ -17,7 +17,7 @@ from flybloom.core.encoding.gradients import Gradients
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.standardise import Standardise, WholeCenter
-from flybloom.core.encoding.step import Step
+from flybloom.core.encoding.step import Step, without_missing
 from flybloom.core.encoding.table import Table
 
 STEPS: dict[str, type[Step]] = {
@@ -203,15 +203,3 @@ class Encoder:
                 encoder = replace(encoder, kinds=step.kinds)
             encoder = replace(encoder, steps=(*encoder.steps, step))
         return encoder
-
-
-def without_missing(rows: Features) -> Features:
-    """Return floats with 0 for NaN."""
-    if issparse(rows):
-        if np.isnan(rows.data).any():
-            rows = rows.copy()
-            rows.data[np.isnan(rows.data)] = 0
-            rows.eliminate_zeros()
-        return rows
-    is_missing = np.isnan(rows)
-    return np.where(is_missing, rows.dtype.type(0), rows) if is_missing.any() else rows

@@ -15,7 +15,7 @@ import numpy as np
 from flybloom._internal.typing import Array, Features
 from flybloom.core._kernels import _plain
 from flybloom.core._kernels._choice import loops
-from flybloom.core.encoding.step import Step
+from flybloom.core.encoding.step import Step, without_missing
 
 DIRECTIONS = 12
 CELLS = 6  # of gradients, in a row or column of them; at least two pixels each
@@ -31,7 +31,8 @@ LEAST = np.float32(ROOT)
 class Gradients(Step):
     """For each cell the square roots of 12 sums of gradients by direction, and means of brightness, as float32.
 
-    Missing values count as 0. Of colours, the gradients are those of their sum, and each has its own brightness.
+    Missing pixels have no gradients, and no brightness. Of colours, the gradients are those of their sum, and each has
+    its own brightness.
 
     Parameters
     ----------
@@ -54,16 +55,15 @@ class Gradients(Step):
         kernels = loops("gradients", images.size * DIRECTIONS)
         histograms, brightness = self._empty(len(images))
         kernels.histograms(grey(images), DIRECTION_VECTORS, LEAST, *self.cells, histograms)
+        images = without_missing(images)
         for channel in range(self.n_channels):
             kernels.brightness(images[..., channel], *self.patches, brightness[:, channel])
         return _joined(histograms, brightness)
 
     def images(self, rows: Features) -> Array:
-        """Return the brightness of channels, of shape (n, height, width, channels), without missing values."""
+        """Return the brightness of channels, of shape (n, height, width, channels)."""
         with np.errstate(over="ignore"):  # what overflows is clipped
             values: Array = rows.astype(np.float32)
-        if rows.dtype.kind == "f":
-            values[np.isnan(values)] = 0.0
         if rows.dtype.itemsize > 2:  # noqa: PLR2004 - bytes and 16 bits are small
             np.clip(values, -LARGEST, LARGEST, out=values)
         return values.reshape(-1, self.height, self.width, self.n_channels)
@@ -81,6 +81,7 @@ class Gradients(Step):
         both = []
         for images, responses in zip(ends, bounds, strict=True):
             _, brightness = self._empty(len(images))
+            images = without_missing(images)  # noqa: PLW2901
             for channel in range(self.n_channels):
                 _plain.brightness(images[..., channel], *self.patches, brightness[:, channel])
             both.append(_joined(np.sqrt(_plain.pooled(responses, *self.cells)), brightness))
@@ -137,8 +138,8 @@ def grey(images: Array) -> Array:
 
 def _joined(histograms: Array, brightness: Array) -> Array:
     """Return the columns of both."""
-    n = len(histograms)
-    return np.concatenate([histograms.reshape(n, -1), brightness.reshape(n, -1)], axis=1)
+    flat = (part.reshape(len(part), math.prod(part.shape[1:])) for part in (histograms, brightness))
+    return np.concatenate(list(flat), axis=1)
 
 
 def _spread(cells: Array, rows_of: Array, columns_of: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Features
+from flybloom._internal.typing import Array, Features, issparse
 
 STEPS_OF_DOUBLING = 4  # scales are powers of 2 ** (1 / 4)
 ROOTS = np.array([2.0 ** (step / STEPS_OF_DOUBLING) for step in range(STEPS_OF_DOUBLING)])
@@ -147,3 +147,15 @@ def coarse_centers(means: Array, scales: Array) -> Array:
         steps = np.rint(means / scales * STEPS_OF_SCALE)
         centers = steps * (scales / STEPS_OF_SCALE)
     return np.where(np.isfinite(centers), centers, means) + 0.0  # -0.0 is no other centre than 0.0
+
+
+def without_missing(rows: Features) -> Features:
+    """Return floats with 0 for NaN."""
+    if issparse(rows):
+        if np.isnan(rows.data).any():
+            rows = rows.copy()
+            rows.data[np.isnan(rows.data)] = 0
+            rows.eliminate_zeros()
+        return rows
+    is_missing = np.isnan(rows)
+    return np.where(is_missing, rows.dtype.type(0), rows) if is_missing.any() else rows

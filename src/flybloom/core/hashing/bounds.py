@@ -14,10 +14,10 @@ from flybloom._internal.typing import Array
 from flybloom.core import _kernels
 from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.columns import BiasColumns
-from flybloom.core.encoding.encoder import Encoder, without_missing
+from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.gradients import Gradients
 from flybloom.core.encoding.rotation import UNIT, Rotation, whole
-from flybloom.core.encoding.step import Step
+from flybloom.core.encoding.step import Step, without_missing
 from flybloom.core.hashing.hasher import Hasher
 
 NORMS = ("linf", "l2", "l1")
