@@ -84,7 +84,7 @@ class Learning:
         if self.learned is None:
             assert self.features is not None  # noqa: S101 - a block was checked before
             unit = unit_for(self.recipe.weight_unit) if self.unit is None else self.unit
-            hasher = self.recipe.hasher(self.features, sketch, unit)
+            hasher = self.recipe.hasher(self.features, sketch, unit, self.n_jobs)
             self.learned = Model(hasher, self.recipe.counts(hasher, sketch, unit))
         return self.learned
 

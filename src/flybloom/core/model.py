@@ -74,7 +74,9 @@ class Recipe:
     calibrates: bool = False
     counts_fit_labels: bool = False
 
-    def hasher(self, features: Encoder, sketch: Sketch | None, unit: WeightUnit = WHOLE_ROWS) -> Hasher:
+    def hasher(
+        self, features: Encoder, sketch: Sketch | None, unit: WeightUnit = WHOLE_ROWS, n_jobs: int | None = 1
+    ) -> Hasher:
         """Return the hasher with an encoder fitted to the sketch, if it needs rows.
 
         Parameters
@@ -85,9 +87,11 @@ class Recipe:
             Of the rows.
         unit : WeightUnit
             Weight unit of the sketch.
+        n_jobs : int or None, default=1
+            Number of threads that may choose the encoding.
         """
         sample = None if sketch is None else sketch.sample(unit.per_row)
-        encoder = fitted_encoder(self.encoding, features, sample)
+        encoder = fitted_encoder(self.encoding, features, sample, n_jobs)
         bias: BiasColumns | None = encoder.step(BiasColumns)
         n_columns = encoder.n_outputs - (0 if bias is None else bias.n)
         is_image = encoder.grid_shape is not None or encoder.step(Gradients) is not None

@@ -57,7 +57,7 @@ class Auto:
     needs_rows = True
     needs_labels = False
 
-    def choose(self, is_table: bool, sample: Sample) -> Encoding:
+    def choose(self, is_table: bool, sample: Sample, n_jobs: int | None = 1) -> Encoding:
         """Choose the encoding for a sample of numeric rows.
 
         Dense columns are standardised and clipped. Missing values in up to 100 columns are imputed; up to 30 columns
@@ -76,6 +76,8 @@ class Auto:
             Whether columns come from categories or dates.
         sample : Sample
             The sample.
+        n_jobs : int or None, default=1
+            Number of threads that may compare encodings.
 
         Returns
         -------
@@ -114,7 +116,7 @@ class Auto:
             ferns=ferns,
         )
         has_classes = sample.labels is not None and sample.labels.ndim == 1  # neighbours vote for one label
-        is_plain = self.uses_labels and self.selects and has_classes and is_behind(sample, binned, plain)
+        is_plain = self.uses_labels and self.selects and has_classes and is_behind(sample, binned, plain, n_jobs)
         return replace(plain if is_plain else binned, fill=fill)
 
     def _informative_columns(self, sample: Sample) -> tuple[int, ...] | None:
@@ -130,7 +132,7 @@ Wanted = Encoding | Auto | Encoder
 """What an estimator's parameters ask for; an `Encoder` was fitted beforehand."""
 
 
-def fitted_encoder(wanted: Wanted, features: Encoder, sample: Sample | None) -> Encoder:
+def fitted_encoder(wanted: Wanted, features: Encoder, sample: Sample | None, n_jobs: int | None = 1) -> Encoder:
     """Return the encoder for rows with these features.
 
     Parameters
@@ -141,6 +143,8 @@ def fitted_encoder(wanted: Wanted, features: Encoder, sample: Sample | None) -> 
         The features, without steps.
     sample : Sample or None
         The sample to fit to; None if no step needs rows.
+    n_jobs : int or None, default=1
+        Number of threads that may compare encodings.
 
     Returns
     -------
@@ -155,7 +159,7 @@ def fitted_encoder(wanted: Wanted, features: Encoder, sample: Sample | None) -> 
     assert sample is not None  # noqa: S101 - `needs_rows` says so
     table, columns = with_table(features, sample, wanted.max_categories)
     assert columns is not None  # noqa: S101 - there is a sample
-    return wanted.choose(features.kinds is not None, columns).fitted(table, sample)
+    return wanted.choose(features.kinds is not None, columns, n_jobs).fitted(table, sample)
 
 
 def _require_same_features(encoder: Encoder, features: Encoder) -> None:

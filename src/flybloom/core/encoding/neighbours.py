@@ -7,7 +7,9 @@ clusters. Integer arithmetic in float64 gives the same result everywhere.
 from __future__ import annotations
 
 import numpy as np
+from joblib import effective_n_jobs
 
+from flybloom._internal.parallel import threads
 from flybloom._internal.typing import Array
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.encoding.encoding import Encoding
@@ -21,13 +23,14 @@ NEIGHBOURS = 5
 DEVIATIONS = 2  # by how many one encoding must be ahead
 
 
-def is_behind(sample: Sample, encoding: Encoding, other: Encoding) -> bool:
+def is_behind(sample: Sample, encoding: Encoding, other: Encoding, n_jobs: int | None = 1) -> bool:
     """Return whether one encoding predicts significantly worse than another (McNemar's test)."""
     some = sample.first(min(SAMPLED, max(MIN_SAMPLED, SAMPLED_VALUES // sample.rows.shape[1])))
     n_classes, codes = some.class_codes()
     if n_classes < 2:  # noqa: PLR2004
         return False
-    right, right_of_other = (_are_right(_directions(one, some), codes) for one in (encoding, other))
+    with threads(effective_n_jobs(n_jobs)) as run:
+        right, right_of_other = run(lambda one: _are_right(_directions(one, some), codes), [(encoding,), (other,)])
     ahead = int(right_of_other.sum()) - int(right.sum())
     differ = int((right != right_of_other).sum())
     n = len(codes)
