@@ -51,7 +51,7 @@ def names():
     model = flybloom.FlyBloomClassifier(4096, encoding="standard", random_state=0).fit(X[:600], y[:600])
     given = {"X": X[:400], "y": y[:400], "X_train": X[:600], "y_train": y[:600], "X_test": X[1500:], "y_test": y[1500:]}
     given |= {"X_new": X[1500:], "X_sample": X[:300], "y_sample": y[:300], "public_rows": X[:300]}
-    given["model"] = model
+    given |= {"Y": np.eye(10, dtype=int)[y[:400]], "model": model}
     modules = {"np": np, "copy": copy, "flybloom": flybloom}
     return given | modules | {name: getattr(flybloom, name) for name in flybloom.__all__}
 

@@ -31,7 +31,7 @@ def kinds(rng: np.random.Generator) -> dict[str, Any]:
     sizes = {"n_components": 64, "n_winners": 6, "random_state": int(rng.integers(2**31))}
     encoding = str(rng.choice(ENCODINGS))
     labelled = {**sizes, "encoding": encoding}
-    unlabelled = {**sizes, "encoding": encoding.replace("+relevance", "").replace("=classes", "")}
+    unlabelled = {**sizes, "encoding": encoding.replace("+relevance", "").replace("=classes", "").replace("+ferns", "")}
     return {
         "filters": FlyBloomClassifier(**labelled),
         "Bayes": FlyBloomClassifier(**labelled, readout="bayes"),
@@ -43,7 +43,7 @@ def kinds(rng: np.random.Generator) -> dict[str, Any]:
         "open sets": OpenSetClassifier(FlyBloomClassifier(**unlabelled)),
         "open sets of pairs": OpenSetClassifier(FlyRidgeClassifier(**unlabelled)),
         "search": FlyBloomClassifierCV([32, 64], n_connections=[2], n_winners=[4, 6], decay=[0.3, 1.0], cv="loo",
-                                       encoding=unlabelled["encoding"].replace("+ferns", ""), random_state=0),
+                                       encoding=unlabelled["encoding"], random_state=0),
     }  # fmt: skip
 
 
