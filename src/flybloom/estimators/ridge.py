@@ -11,6 +11,7 @@ from flybloom._internal.typing import Array, Features, Size, WantedUnit
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import known_codes
 from flybloom.core.counts.pairs import PairsByClass
+from flybloom.core.hashing.sizes import ClassPairSizes
 from flybloom.core.model import Model
 from flybloom.core.readout.class_weight import ClassWeight, class_weights
 from flybloom.core.readout.left_out import LeftOut
@@ -44,7 +45,7 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
 
         - If int, exactly that many.
         - If float, that multiple of the number of features.
-        - If "auto", 1024 for up to 1000 rows in the first block or `fit`, 2048 for up to 20 000, 4096 for more. For
+        - If "auto", 1024 for up to 1000 rows in the first block or `fit`, 2048 for up to 2000, 4096 for more. For
           rows that are unit vectors, as embeddings are, 2048 for up to 1000 rows, 8192 for more.
 
     n_connections : int, float or "auto", default="auto"
@@ -137,6 +138,7 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
 
     _counts_type = PairsByClass
     _has_ferns = True
+    _sizes_type = ClassPairSizes
     _calibrates = True
     _usual_calibration: ClassVar[dict[str, Any]] = {"temperature": USUAL_TEMPERATURE}  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

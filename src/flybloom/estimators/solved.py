@@ -86,7 +86,7 @@ class SolvedEstimator(CountingEstimator):
         """
         if n_features is None:
             return super().memory_usage(more_rows)
-        sizes = PairSizes(self.n_components, self.n_connections, self.n_winners)
+        sizes = self._sizes_type(self.n_components, self.n_connections, self.n_winners)
         m, _, _ = sizes.for_features(n_features, None, more_rows or None)
         return {"counts": n_bytes_of(m, more_rows), "solving": 2 * 8 * m * m}
 

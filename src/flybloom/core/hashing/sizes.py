@@ -19,6 +19,7 @@ PAIR_COMPONENTS = (1024, 2048, 4096)
 EMBEDDING_COMPONENTS = (2048, 8192, 8192)  # of pairs: accuracy rises with the number, see docs/benchmarks/embeddings.md
 EMBEDDING_CONNECTIONS = 32  # of pairs: as accurate as 64, and hashed in half the time
 PAIR_ROWS = (1_000, 20_000)  # up to which there are so few, and so many
+CLASS_ROWS = (1_000, 2_000)  # the same where one class is told from others
 PAIR_WINNERS = 8  # one of so many components wins; where they see no windows, no more than
 MAX_PAIR_WINNERS, MANY_PAIR_WINNERS = 256, 16  # these, or one of so many
 LEVERAGE_WINNERS, MAX_LEVERAGE_WINNERS = 4, 512  # one of so many components, and no more
@@ -98,6 +99,7 @@ class PairSizes(Sizes):
     """Sizes for pair counts, whose cost is quadratic in the components."""
 
     of_words = AUTO_COMPONENTS, PAIR_CONNECTIONS, MAX_PAIR_WINNERS  # how many components follows from the rows
+    rows: ClassVar[tuple[int, int]] = PAIR_ROWS
 
     @property
     def needs_n_rows(self) -> bool:  # type: ignore[override]
@@ -114,7 +116,7 @@ class PairSizes(Sizes):
         """Resolve m, s and rho for numbers of features and rows."""
         m, s, rho = self.n_components, self.n_connections, self.n_winners
         if m == "auto":
-            few, many = PAIR_ROWS
+            few, many = self.rows
             choices = EMBEDDING_COMPONENTS if seen is Seen.EMBEDDINGS else PAIR_COMPONENTS
             m = choices[0 if n_rows is not None and n_rows <= few else 2 if (n_rows or 0) > many else 1]
         n_hashed = n_features if n_columns is None else n_columns
@@ -128,6 +130,13 @@ class PairSizes(Sizes):
             if seen is not Seen.IMAGES:
                 rho = min(rho, max(MAX_PAIR_WINNERS, n_components // MANY_PAIR_WINNERS))
         return super(PairSizes, PairSizes(m, s, rho)).for_features(n_features, n_columns, seen=seen)
+
+
+@dataclass(frozen=True)
+class ClassPairSizes(PairSizes):
+    """Sizes for pair counts of classes, which gain from more components sooner than targets do."""
+
+    rows = CLASS_ROWS
 
 
 @dataclass(frozen=True)
