@@ -83,7 +83,7 @@ def _certified(model: Any, rows: Any, learned: Model, norm: str, ask: Any) -> Ar
     read_out = frozen.read_out(hasher.projection.seed)
     has_gaps = np.zeros(rows.shape[0], bool) if hasher.encoder.step(Fill) is None else np.isnan(rows).any(axis=1)
     codes = np.empty(rows.shape[0], np.int64)
-    hasher.read(rows, codes, lambda _, winners: read_out.labels(winners), model.n_jobs)
+    hasher.read(rows, codes, read_out.labels, model.n_jobs)
 
     def proof(places: Array, radius: Array) -> Array:
         result = np.zeros(places.size, bool)

@@ -11,7 +11,7 @@ import numpy as np
 from flybloom._internal.callers import user_level
 from flybloom._internal.deprecated import ATTRIBUTE, Renamed
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Features, Novelty, Size, WantedUnit
+from flybloom._internal.typing import Array, Features, Novelty, Size, WantedUnit, Winners
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.by_class import ClassCounts
 from flybloom.core.counts.columns import known_codes
@@ -258,7 +258,11 @@ class FlyBloomClassifier(Releasing, FilterScores, CountingClassifier[ClassCounts
             codes = known_codes(check_labels(y, rows.shape[0]), counts.classes)
             result = np.empty((rows.shape[0], counts.classes.size))
             scorer = LeaveOneOut(counts, self.decay, self.class_weight, result.shape[0] * counts.n_winners)
-            hasher.read(rows, result, lambda block, winners: scorer.novelty(winners, codes[block]), self.n_jobs)
+
+            def leave_out(block: slice, winners: Winners) -> None:
+                result[block] = scorer.novelty(winners, codes[block])
+
+            hasher.for_each_block(rows, leave_out, self.n_jobs)
         return result
 
     def leave_one_out_decision(self, X: Any, y: Any, *, shared_encoding: bool = False) -> Array:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from flybloom._internal.sklearn_compat import Interval, StrOptions
-from flybloom._internal.typing import Array, Features, Size
+from flybloom._internal.typing import Array, Features, Size, Winners
 from flybloom.core.algebra import Forgotten
 from flybloom.core.counts.base import Counts
 from flybloom.core.counts.by_age import AgeCounts
@@ -387,9 +387,12 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         reader = self._reader(counts)
         ages = counts.ages(positions, counts.clock) if isinstance(counts, AgeCounts) else positions
         novelty = np.empty(rows.shape[0])
-        return learned.hasher.read(
-            rows, novelty, lambda block, winners: reader.of_learned(winners, ages[block]), self.n_jobs
-        )
+
+        def leave_out(block: slice, winners: Winners) -> None:
+            novelty[block] = reader.of_learned(winners, ages[block])
+
+        learned.hasher.for_each_block(rows, leave_out, self.n_jobs)
+        return novelty
 
     def _from_parts(self, hasher: Hasher | None, facts: dict[str, Any], arrays: dict[str, Array]) -> Self:
         """Restore the state from a file, and return the detector; ValueError if it is invalid."""

@@ -31,7 +31,7 @@ class Reading(NamedTuple):
     def scores(self, n_jobs: int | None) -> Array:
         """Return the score of each row for each class."""
         result = np.empty((self.rows.shape[0], self.classes.size))
-        self.hasher.read(self.rows, result, lambda _, winners: self.read_out.scores(winners), n_jobs)
+        self.hasher.read(self.rows, result, self.read_out.scores, n_jobs)
         if self.divisor > 1:
             result /= self.divisor
         return result
@@ -39,7 +39,7 @@ class Reading(NamedTuple):
     def labels(self, n_jobs: int | None) -> Array:
         """Return the class with the largest score."""
         codes = np.empty(self.rows.shape[0], np.int64)
-        self.hasher.read(self.rows, codes, lambda _, winners: self.read_out.labels(winners), n_jobs)
+        self.hasher.read(self.rows, codes, self.read_out.labels, n_jobs)
         return np.asarray(self.classes[codes])
 
     def shares(self, labels: Any, weights: Array, n_jobs: int | None) -> Array:
@@ -55,7 +55,9 @@ class Reading(NamedTuple):
         wanted = None if labels is None else np.broadcast_to(np.asarray(labels), self.rows.shape[0])
         given = None if wanted is None else known_codes(wanted, self.classes)
 
-        def divide(block: slice, winners: Winners) -> Array:
+        result = np.empty((self.rows.shape[0], hasher.encoder.n_features))
+
+        def divide(block: slice, winners: Winners) -> None:
             codes = self.read_out.labels(winners) if given is None else given[block]
             encoded = hasher.encoder.encode_dense(self.rows[block])
             summed = np.ascontiguousarray(winners[:, :n_summed])
@@ -63,9 +65,10 @@ class Reading(NamedTuple):
             if hasher.ferns is not None:
                 cells = winners[:, n_summed:]
                 shares += hasher.ferns.shares(cells - np.uint32(m), weights[cells, codes[:, None]], shares.shape[1])
-            return hasher.encoder.traced_back(shares)
+            result[block] = hasher.encoder.traced_back(shares)
 
-        return hasher.read(self.rows, np.empty((self.rows.shape[0], hasher.encoder.n_features)), divide, n_jobs)
+        hasher.for_each_block(self.rows, divide, n_jobs)
+        return result
 
 
 class LinearScores:
@@ -182,7 +185,7 @@ class NoveltyReading(NamedTuple):
     def novelty(self, n_jobs: int | None) -> Array:
         """Return the novelty of each row."""
         novelty = np.empty(self.rows.shape[0])
-        return self.hasher.read(self.rows, novelty, lambda _, winners: self.read(winners), n_jobs)
+        return self.hasher.read(self.rows, novelty, self.read, n_jobs)
 
 
 class NoveltyScores(OutlierMixin):  # type: ignore[misc]

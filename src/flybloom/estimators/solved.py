@@ -249,7 +249,7 @@ class OutputsEstimator(MultiOutputMixin, SolvedEstimator, LabelledEstimator):  #
 def output_scores(rows: Features, hasher: Hasher, read_out: LinearReadout, n_jobs: int | None) -> Array:
     """Return the score of each row for each column of the weights."""
     scores = np.empty((rows.shape[0], read_out.intercept.size))
-    return hasher.read(rows, scores, lambda _, winners: read_out.scores(winners), n_jobs)
+    return hasher.read(rows, scores, read_out.scores, n_jobs)
 
 
 def targets_of(rows: Features, hasher: Hasher, grid: Any, scores: Array) -> Array:

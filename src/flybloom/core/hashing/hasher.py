@@ -84,20 +84,20 @@ class Hasher:
 
         for_each_block(work, X.shape[0], X.shape[1], n_jobs)
 
-    def read(
-        self, X: Features, out: Array, read: Callable[[slice, Winners], Array], n_jobs: int | None = None
-    ) -> Array:
-        """Fill an array with what is read from the winners of each block of rows, and return it."""
+    def read(self, X: Features, out: Array, read: Callable[[Winners], Array], n_jobs: int | None = None) -> Array:
+        """Fill an array with what is read from the winners of rows, and return it."""
 
         def write(block: slice, winners: Winners) -> None:
-            out[block] = read(block, winners)
+            out[block] = read(winners)
 
         self.for_each_block(X, write, n_jobs)
         return out
 
     def winners(self, X: Features, n_jobs: int | None = None) -> Winners:
         """Return the winners of all rows, in ascending order."""
-        return self.read(X, np.empty((X.shape[0], self.n_winners), np.uint32), lambda _, winners: winners, n_jobs)
+        winners: Winners = np.empty((X.shape[0], self.n_winners), np.uint32)
+        self.for_each_block(X, winners.__setitem__, n_jobs)
+        return winners
 
     def ranked_winners(self, X: Features, n_jobs: int | None = None) -> Winners:
         """Return the winners of all rows by descending sum, those of ferns last."""
