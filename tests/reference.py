@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 import struct
 from collections import Counter
 from datetime import datetime, timedelta
@@ -788,3 +789,37 @@ def gradient_histograms(image):
     out = [np.sqrt(pooled(responses[k], a, b)) for a in down for b in across for k in range(12)]
     down, across = (cell_weights(min(8, side), side) for side in (height, width))
     return np.array(out + [pooled(known[..., c], a, b) for c in range(channels) for a in down for b in across], f)
+
+
+def quantiles_of_skewed(values, weights):
+    """The rounded quantiles at 5, 25, 50, 75 and 95 % of a column, or None if it is not skewed."""
+    known = sorted(
+        (float(value), float(weight)) for value, weight in zip(values, weights, strict=True) if not np.isnan(value)
+    )
+    if not known:
+        return None
+    found = []
+    for share in (0.05, 0.25, 0.5, 0.75, 0.95):
+        upto, total = 0.0, sum(weight for _, weight in known)
+        for value, weight in known:
+            upto += weight
+            if upto >= share * total:
+                found.append(value)
+                break
+    total = sum(weight for _, weight in known)
+    mean = sum(weight * value for value, weight in known) / total
+    deviation = math.sqrt(sum(weight * (value - mean) ** 2 for value, weight in known) / total)
+    skewness = sum(weight * (value - mean) ** 3 for value, weight in known) / total
+    if not (abs(skewness) > deviation**3 and found[0] < found[-1]):
+        return None
+    gaps = [2.0 ** (np.rint(np.log2(max(b - a, 2.0**-6)) * 4) / 4) for a, b in itertools.pairwise(found)]
+    middle = np.rint(found[2] / min(gaps) * 8) * min(gaps) / 8
+    return [middle - gaps[1] - gaps[0], middle - gaps[1], middle, middle + gaps[2], middle + gaps[2] + gaps[3]]
+
+
+def straightened(value, quantiles):
+    """A value where quantiles are those of a normal distribution, linearly between and beyond them."""
+    scores = [statistics.NormalDist().inv_cdf(share) for share in (0.05, 0.25, 0.5, 0.75, 0.95)]
+    k = min(max(sum(value > q for q in quantiles) - 1, 0), 3)
+    slope = (scores[k + 1] - scores[k]) / (quantiles[k + 1] - quantiles[k])
+    return scores[k] + slope * (value - quantiles[k])

@@ -108,8 +108,8 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         How columns are transformed before hashing; see `Encoding` and docs/encodings.md.
 
         - If "auto", columns are standardised, and clipped at 10 standard deviations. Up to 100 columns (5 for filters)
-          become 5 soft bins each over 4 standard deviations on either side. In a constant column, any other value is
-          clipped. Sparse rows are not changed.
+          are straightened where they are skewed, and become 5 soft bins each over 4 standard deviations on either side.
+          In a constant column, any other value is clipped. Sparse rows are not changed.
         - If "none", no transformation, as in the paper: integers are summed as integers.
         - Otherwise steps such as "standard", "bins", "relevance" and "rotation", joined by "+".
         - If an `Encoding`, its steps. If a fitted encoder, that encoder.

@@ -26,6 +26,7 @@ from flybloom.core.encoding.gradients import LARGEST as LARGEST_PIXEL
 from flybloom.core.encoding.relevance import Relevance
 from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.standardise import MAX_PLAIN_CENTER, Standardise, WholeCenter
+from flybloom.core.encoding.unskew import Unskew
 from flybloom.core.hashing.ferns import Ferns
 from flybloom.core.hashing.hasher import Hasher
 from flybloom.export.graph import Value
@@ -90,6 +91,22 @@ def _standardise(step: Standardise, rows: Rows) -> Rows:
     values = values.cast("float32")
     if step.clip < np.inf:
         values = values.clip(-np.float32(step.clip), np.float32(step.clip))
+    return replace(rows, values=values, dtype="float32")
+
+
+def _unskew(step: Unskew, rows: Rows) -> Rows:
+    """Add up the pieces in order, in float32; columns that are not skewed stay."""
+    values = rows.of("float32")
+    graph, columns = values.graph, step.columns
+    if not columns.size:
+        return replace(rows, values=values, dtype="float32")
+    skewed, total = values.at(columns), None
+    for slope, low, high in zip(step.pieces, step.low, step.high, strict=True):
+        piece = graph.node("Min", graph.node("Max", skewed, low), high) * slope
+        total = piece if total is None else total + piece
+    places = np.arange(rows.n_columns)
+    places[columns] = rows.n_columns + np.arange(columns.size)
+    values = graph.node("Concat", values, total - step.of_middle, axis=1).at(places)
     return replace(rows, values=values, dtype="float32")
 
 
@@ -284,6 +301,7 @@ WRITERS: dict[str, Callable[[Any, Rows], Rows]] = {
     Select.kind: _select,
     SoftBins.kind: _soft_bins,
     Standardise.kind: _standardise,
+    Unskew.kind: _unskew,
     WholeCenter.kind: _whole_center,
 }
 """How each kind of step is written."""

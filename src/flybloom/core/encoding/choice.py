@@ -9,7 +9,7 @@ import numpy as np
 
 from flybloom._internal.typing import issparse
 from flybloom.core.encoding.encoder import Encoder
-from flybloom.core.encoding.encoding import BINS, CLIP, PASSTHROUGH, RELEVANCE, WIDE, Encoding, with_table
+from flybloom.core.encoding.encoding import BINS, CLIP, PASSTHROUGH, RELEVANCE, Encoding, with_table
 from flybloom.core.encoding.fill import MAX_FILLED
 from flybloom.core.encoding.image_shape import are_unit_vectors, image_shape, possible_shapes
 from flybloom.core.encoding.neighbours import is_behind
@@ -66,9 +66,9 @@ class Auto:
         images become histograms of gradients and brightness. Unit vectors, as embeddings are, are only centred for
         pairs: their columns are alike in scale and in worth. Sparse rows are taken as they are. With labels, columns
         are weighted by their relevance, but not more than 1024 of sparse rows. Dense columns that are not images get
-        ferns where `ferns` says so. For novelty, up to 100 columns become soft bins of a wide range for pairs, up to 5
-        for filters, and others are only standardised; a value that differs from all others of a constant column is
-        clipped.
+        ferns where `ferns` says so. For novelty, up to 100 columns are straightened where they are skewed and become
+        soft bins of a wide range for pairs, up to 5 for filters, and others are only standardised; a value that differs
+        from all others of a constant column is clipped.
 
         Parameters
         ----------
@@ -91,7 +91,7 @@ class Auto:
         if self.bias is not None:
             plain = Encoding("standard", clip=FAR, bias=self.bias)
             is_binned = n <= (FEW_COLUMNS if self.for_pairs else MAX_BINNED_NOVELTY)
-            return replace(plain, clip=WIDE, bins=BINS, passthrough_scale=PASSTHROUGH) if is_binned else plain
+            return replace(plain, unskew=True, bins=BINS, passthrough_scale=PASSTHROUGH) if is_binned else plain
         if self.for_pairs and are_unit_vectors(sample.rows):
             return Encoding("center")
         may_be_image = not is_table and n > MAX_BINNED and next(possible_shapes(n), None) is not None

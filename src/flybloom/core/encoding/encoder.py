@@ -19,6 +19,7 @@ from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.standardise import Standardise, WholeCenter
 from flybloom.core.encoding.step import Step, without_missing
 from flybloom.core.encoding.table import Table
+from flybloom.core.encoding.unskew import Unskew
 
 STEPS: dict[str, type[Step]] = {
     step.kind: step
@@ -29,6 +30,7 @@ STEPS: dict[str, type[Step]] = {
         Standardise,
         Fill,
         Select,
+        Unskew,
         SoftBins,
         Relevance,
         Rotation,

@@ -23,6 +23,7 @@ from flybloom.core.encoding.rotation import Rotation
 from flybloom.core.encoding.standardise import Standardise, WholeCenter
 from flybloom.core.encoding.step import Step
 from flybloom.core.encoding.table import MAX_CATEGORIES, Table
+from flybloom.core.encoding.unskew import Unskew
 from flybloom.core.sketch import Sample, Sketch
 
 SCALINGS = ("none", "whole", "center", "common", "standard")
@@ -83,6 +84,10 @@ class Encoding:
     gradients : tuple of int or None, default=None
         Shape of images, (height, width) or (height, width, channels): histograms of the directions of brightness
         gradients in overlapping cells, and the brightness of patches, replace the pixels before all other steps.
+    unskew : bool, default=False
+        Whether skewed columns are straightened before they become bins: their quantiles become those of a normal
+        distribution, linearly between. Useful for outlier detection. Only with "standard"; bins then range over 4
+        standard deviations.
 
     See Also
     --------
@@ -112,6 +117,7 @@ class Encoding:
     columns: tuple[int, ...] | None = None
     ferns: bool = False
     gradients: tuple[int, ...] | None = None
+    unskew: bool = False
 
     def __post_init__(self) -> None:
         """Validate and normalise the parameters."""
@@ -149,6 +155,12 @@ class Encoding:
             ("clip", scaling != "whole" or clip == math.inf, "left out with whole"),
             ("ferns", isinstance(self.ferns, bool), "true or false"),
             ("ferns", is_scaled or not self.ferns, "false without scaling, or with a rotation, grid_shape or bias"),
+            ("unskew", isinstance(self.unskew, bool), "true or false"),
+            (
+                "unskew",
+                not self.unskew or (is_standard and shape is None),
+                "false without standard, or with a grid_shape",
+            ),
             ("max_categories", isinstance(self.max_categories, Integral) and self.max_categories > 1, "2 or above"),
         ):
             _require(is_right, name, expected, getattr(self, name))
@@ -181,8 +193,8 @@ class Encoding:
         ----------
         text : str
             Steps joined by "+": none, whole, center, common, standard, fill, bins, passthrough, relevance,
-            rotation, ferns, clip=3, grid=28x28, gradients=28x28, categories=50, columns=0,3,7. Steps may have a value:
-            fill=classes, bins=7, passthrough=1, relevance=1, rotation=30.
+            rotation, ferns, unskew, clip=3, grid=28x28, gradients=28x28, categories=50, columns=0,3,7. Steps may have a
+            value: fill=classes, bins=7, passthrough=1, relevance=1, rotation=30.
 
         Returns
         -------
@@ -314,7 +326,8 @@ class Encoding:
             fits.append(partial(Fill.fit, by_class=self.fill == "classes"))
         if self.columns is not None:
             fits.append(partial(Select.fit, columns=self.columns))
-        limit = WIDE if clip == math.inf else clip
+        fits += [Unskew.fit] if self.unskew else []
+        limit = WIDE if clip == math.inf or self.unskew else clip
         weigh = partial(Relevance.fit, power=self.relevance, limit=None if scaling == "none" else limit)
         if self.bins:
             scale = self.passthrough_scale
@@ -400,7 +413,7 @@ def _grid(text: str) -> tuple[int, ...]:
 
 
 # fields that came after the others, written only where they say something
-_LATER = {"max_categories", "passthrough_scale", "fill", "columns", "ferns", "gradients"}
+_LATER = {"max_categories", "passthrough_scale", "fill", "columns", "ferns", "gradients", "unskew"}
 # for each word: the field, how its value is read, and what the word alone stands for
 _WORDS: dict[str, tuple[str, Any, Any]] = {
     **{name: ("scaling", None, name) for name in SCALINGS},
@@ -409,6 +422,7 @@ _WORDS: dict[str, tuple[str, Any, Any]] = {
     "fill": ("fill", str, "rows"),
     "columns": ("columns", _numbers, None),
     "ferns": ("ferns", None, True),
+    "unskew": ("unskew", None, True),
     "relevance": ("relevance", float, RELEVANCE),
     "rotation": ("rotation", int, ROTATION),
     "clip": ("clip", float, CLIP),
@@ -441,9 +455,8 @@ def _parsed(text: str) -> Encoding:
             msg = (
                 f"The encoding {text!r} has a part, {word.strip()!r}, that is not known. Expected 'auto', or words "
                 "with '+' between them: none, whole, center, common, standard, fill, bins, passthrough, relevance, "
-                "rotation, ferns, clip=2.5, grid=28x28, gradients=28x28, categories=30, columns=0,3,7; fill=classes, "
-                "bins=7, "
-                "passthrough=1, relevance=1 and rotation=30 have values of their own."
+                "rotation, ferns, unskew, clip=2.5, grid=28x28, gradients=28x28, categories=30, columns=0,3,7; "
+                "fill=classes, bins=7, passthrough=1, relevance=1 and rotation=30 have values of their own."
             )
             raise ValueError(msg)
     return Encoding(**options)
