@@ -31,6 +31,7 @@ def histograms(
     zero = np.float32(0.0)
     sums = np.empty((n_down + 1, n_directions, width), np.float32)  # the last cell takes what counts nothing
     right, down, size = np.empty(width, np.float32), np.empty(width, np.float32), np.empty(width, np.float32)
+    turned, totals = np.empty((width, n_down * n_directions), np.float32), np.empty(n_down * n_directions, np.float32)
     begins, ends = np.empty(n_across, np.int64), np.empty(n_across, np.int64)
     for b in range(n_across):
         places = np.flatnonzero(columns_of[b])
@@ -42,9 +43,13 @@ def histograms(
             for x in range(width):
                 right[x] = images[i, y, min(x + 1, width - 1)] - images[i, y, max(x - 1, 0)]
                 down[x] = images[i, below, x] - images[i, above, x]
+            n_edges = 0
             for x in range(width):  # beside missing pixels, nothing is known of gradients
                 right[x] = right[x] if right[x] == right[x] else zero
                 down[x] = down[x] if down[x] == down[x] else zero
+                n_edges += (right[x] != zero) | (down[x] != zero)
+            if n_edges == 0:
+                continue
             for x in range(width):
                 size[x] = least * np.sqrt(right[x] * right[x] + down[x] * down[x])
             first = 0  # of the two cells, at most, that a row of pixels is in
@@ -61,12 +66,19 @@ def histograms(
                     cell[x] += weight * along
                     next_cell[x] += next_weight * along
         for a in range(n_down):
-            for b in range(n_across):
+            for k in range(n_directions):
+                at = a * n_directions + k
+                for x in range(width):
+                    turned[x, at] = sums[a, k, x]
+        for b in range(n_across):
+            totals[:] = zero
+            for x in range(begins[b], ends[b]):
+                weight = columns_of[b, x]
+                for at in range(totals.size):
+                    totals[at] += weight * turned[x, at]
+            for a in range(n_down):
                 for k in range(n_directions):
-                    total = zero
-                    for x in range(begins[b], ends[b]):
-                        total += columns_of[b, x] * sums[a, k, x]
-                    out[i, a, b, k] = np.sqrt(total)
+                    out[i, a, b, k] = np.sqrt(totals[a * n_directions + k])
 
 
 @kernel
