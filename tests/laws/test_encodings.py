@@ -452,7 +452,7 @@ def test_leave_one_out_refuses_encodings_that_saw_the_labels(digits):
     with pytest.raises(ValueError, match="its own label has a part in"):
         FlyBloomClassifierCV(**options, encoding="bins+relevance").fit(X, y)
     search = FlyBloomClassifierCV(**options).fit(X, y)
-    assert [step.kind for step in search.encoder_.steps] == ["standardise", "rotation"]
+    assert [step.kind for step in search.encoder_.steps] == ["gradients", "standardise"]
     fixed = Encoding(bins=3, relevance=0.5).fit(digits[0][300:], digits[1][300:])
     assert FlyBloomClassifierCV(**options, encoding=fixed).fit(X, y).best_score_ > 0.8
     model = small("relevance").fit(X, y)

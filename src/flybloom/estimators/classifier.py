@@ -333,7 +333,7 @@ class FlyBloomClassifier(Releasing, FilterScores, CountingClassifier[ClassCounts
         >>> model = FlyBloomClassifier(random_state=0).fit(X, y)
         >>> shares = model.explain(X[:1], labels=8)
         >>> shares.shape, round(shares.sum(), 3), round(model.novelty(X[:1])[0, 8], 3)
-        ((1, 64), np.float64(0.867), np.float64(0.867))
+        ((1, 64), np.float64(0.875), np.float64(0.875))
         """
         _check_choice("kind", kind, SCORES)
         with self._scoring(X) as (rows, learned):

@@ -71,7 +71,7 @@ def facts(
     >>> found["scores"]["accuracy"]
     0.96
     >>> [(pair["a"], pair["b"], pair["mistakes"]) for pair in found["pairs"]][:2]
-    [('2', '3', 4), ('3', '7', 4)]
+    [('8', '9', 4), ('2', '3', 4)]
     """
     if not (is_classifier(model) and hasattr(model, "explain")):
         msg = (

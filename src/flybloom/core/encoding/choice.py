@@ -65,10 +65,10 @@ class Auto:
         in the sample do better without; of more columns, the informative ones do if they are at most 30. The pixels of
         images become histograms of gradients and brightness. Unit vectors, as embeddings are, are only centred for
         pairs: their columns are alike in scale and in worth. Sparse rows are taken as they are. With labels, columns
-        are weighted by their relevance, but not more than 1024 of sparse rows. Dense columns that are not images get
-        ferns where `ferns` says so. For novelty, up to 100 columns are straightened where they are skewed and become
-        soft bins of a wide range for pairs, up to 5 for filters, and others are only standardised; a value that differs
-        from all others of a constant column is clipped.
+        are weighted by their relevance, but not those of images, nor more than 1024 of sparse rows. Dense columns that
+        are not images get ferns where `ferns` says so. For novelty, up to 100 columns are straightened where they are
+        skewed and become soft bins of a wide range for pairs, up to 5 for filters, and others are only standardised; a
+        value that differs from all others of a constant column is clipped.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class Auto:
         may_be_image = not is_table and n > MAX_BINNED and next(possible_shapes(n), None) is not None
         shape = image_shape(sample) if may_be_image else None
         if shape is not None:
-            return Encoding("standard", relevance=MANY_RELEVANCE if self.uses_labels else 0.0, gradients=shape)
+            return Encoding("standard", gradients=shape)
         relevance = (FEW_RELEVANCE if n <= FEW_COLUMNS else MANY_RELEVANCE) if self.uses_labels else 0.0
         fill = "none"
         if n <= MAX_FILLED and np.isnan(sample.rows).any():
