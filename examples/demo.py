@@ -10,8 +10,10 @@ from __future__ import annotations
 import html
 import sys
 import time
+import timeit
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +53,11 @@ def wine_quality() -> tuple[np.ndarray, np.ndarray]:
 
 
 def compare() -> list[list[str]]:
-    """Return the accuracy in ten folds of both sets, and the time that fit and predict take on one split of Digits."""
+    """Return the accuracy in ten folds of both sets, and the time that fit and predict take on one split of Digits.
+
+    Weights are solved for when they are first needed, so the first prediction counts as a part of fitting; others are
+    the best of five.
+    """
     sets = {"Digits": load_digits(return_X_y=True), "Wine quality": wine_quality()}
     X, X_test, y, _ = train_test_split(*sets["Digits"], test_size=0.25, stratify=sets["Digits"][1], random_state=0)
     rows = [["default settings, ten folds", *sets, "fit Digits, ms", "predict, us a row"]]
@@ -65,10 +71,10 @@ def compare() -> list[list[str]]:
             accuracies.append(f"{np.mean(found):.3f}")
         start = time.perf_counter()
         model = make().fit(X, y)
+        model.predict(X_test[:1])
         fitted = time.perf_counter()
-        model.predict(X_test)
-        done = time.perf_counter()
-        rows.append([name, *accuracies, f"{1e3 * (fitted - start):.0f}", f"{1e6 * (done - fitted) / len(X_test):.1f}"])
+        seconds = min(timeit.repeat(partial(model.predict, X_test), number=1, repeat=5))
+        rows.append([name, *accuracies, f"{1e3 * (fitted - start):.0f}", f"{1e6 * seconds / len(X_test):.1f}"])
     return rows
 
 
