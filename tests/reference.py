@@ -51,6 +51,17 @@ def counts(h, y, classes):
     return np.array([h[y == label].sum(axis=0) for label in classes])
 
 
+def values(rows, m, shifts):
+    """What each of m components has: columns in steps of 1 / 50, then products of columns so many places apart."""
+    rows, d = np.asarray(rows, np.float32), rows.shape[1]
+    steps = [[max(-127, min(127, round(float(x * np.float32(50))))) for x in row] for row in rows]
+    apart = [0, *shifts]
+    return np.array([
+        [row[j] if j < d else (row[j % d] * row[(j % d + apart[j // d]) % d] + 64) // 128 for j in range(m)]
+        for row in steps
+    ], np.int64).reshape(len(rows), m)  # fmt: skip
+
+
 def pairs(h, weights):
     """How often two components won together, among rows that count as often as their weights say."""
     return h.T @ (h * np.asarray(weights, np.int64)[:, None])

@@ -172,7 +172,7 @@ def test_every_format_has_a_file():
     }
 
 
-@pytest.mark.parametrize(("field", "known"), [("format", 7), ("hash_version", 2)])
+@pytest.mark.parametrize(("field", "known"), [("format", 7), ("hash_version", 3)])
 def test_files_of_a_later_format_say_what_to_do(tmp_path, digits, field, known):
     """Upgrade."""
     small().fit(*digits).save(tmp_path / "model.fly")
@@ -203,7 +203,7 @@ def test_one_wrong_bit_is_noticed(tmp_path, digits):
 HOSTILE = [
     ("n_components_", 2**40, "n_components_=1099511627776 is out of range"),
     ("n_connections_", 257, "n_connections_=257 is not between 1 and the 256 hashed columns"),
-    ("n_winners_", 201, "n_winners_=201 is not between 1 and the 200 components"),
+    ("n_winners_", 201, "n_winners_=201 is not between 0 and the 200 components"),
     ("seed_", -1, "seed_=-1 is out of range"),
     ("n_winners_", 7, "fingerprint"),
     ("class_count", [1] * 10, "a component has won more often than a class has rows"),

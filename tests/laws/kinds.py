@@ -47,6 +47,7 @@ KINDS = [
     Kind("novelty that recovers", FlyBloomNovelty, {"forget_after": 24}, has_order=True),
     Kind("pairs", FlyRidgeClassifier, {}),
     Kind("pairs with ferns", FlyRidgeClassifier, {"encoding": "bins+passthrough+relevance+ferns"}),
+    Kind("values", FlyRidgeClassifier, {"n_winners": 0, "n_components": "auto"}),
     Kind("pairs with targets", FlyRidgeRegressor, {"target_scale": 1.0}),
     Kind("pairs with labels", FlyRidgeMultiOutputClassifier, {}),
     Kind("hours", HourModel, {}),

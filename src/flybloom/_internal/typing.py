@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[Any]
 Features: TypeAlias = Any  # (n, d): ndarray or CSR, of any numeric type
 Winners: TypeAlias = NDArray[np.uint32]  # (n, rho): which components win
+Values: TypeAlias = NDArray[np.int8]  # (n, m): what each component has, where none wins
 Codes: TypeAlias = NDArray[np.int64]  # (n,): each row's class, as a position in classes_
 Weights: TypeAlias = NDArray[np.int64]  # (n,): how many copies each row stands for, or fractions of one
 CountTable: TypeAlias = NDArray[Any]  # (m, n_classes): how often each component won, int32 or int64

@@ -101,6 +101,8 @@ class Recipe:
             seen = Seen.WORDS
         elif encoder.n_features >= MIN_COLUMNS and encoder.is_only_centred:
             seen = Seen.EMBEDDINGS
+        elif encoder.n_features >= MIN_COLUMNS and encoder.is_only_scaled and not isinstance(self.encoding, Encoding):
+            seen = Seen.SCALED_EMBEDDINGS  # as "auto" takes them, and not as anybody asked for
         n_rows = None if sketch is None else int(unit.rows(sketch.n_rows))
         sizes = self.sizes.for_features(encoder.n_features, n_columns, n_rows, seen)
         return Hasher.of(encoder, self.seed, sizes, signed=self.signed)

@@ -161,7 +161,7 @@ def _warm_up(hasher: Hasher, rows: Features) -> None:
     """Draw connections and load kernels in one thread while the others wait."""
     kind = (sparse.issparse(rows), hasher.encoder.encode(rows[:0]).dtype.char)
     with _lock:
-        _ = hasher.projection.inverted if kind[0] else hasher.projection.packed_connections
+        hasher.projection.prepare(is_sparse=kind[0])
         if kind not in _warm:
             for n in (1, KERNEL_ROWS):  # few rows and many are hashed by kernels of their own
                 hasher.winners(rows[:n])

@@ -113,6 +113,7 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
     _uses_labels: bool = True  # whether "auto" does
     _counts_pairs: ClassVar[bool] = False  # whether it has few components, which see other things
     _has_ferns: ClassVar[bool] = False  # whether "auto" draws ferns for tables
+    _counts_values: ClassVar[bool] = False  # whether components may have values instead of winning
     n_components: Any
     n_connections: Any
     n_winners: Any
@@ -256,7 +257,11 @@ class FlyEstimator(OldNames, BaseEstimator):  # type: ignore[misc]
     def _encoding(self) -> Wanted:
         """The requested encoding."""
         return wanted_encoding(
-            self.encoding, uses_labels=self._uses_labels, for_pairs=self._counts_pairs, ferns=self._has_ferns
+            self.encoding,
+            uses_labels=self._uses_labels,
+            for_pairs=self._counts_pairs,
+            ferns=self._has_ferns,
+            by_value=self._counts_values,
         )
 
     def _validate_params(self) -> None:

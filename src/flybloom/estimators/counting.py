@@ -337,12 +337,14 @@ class CountingEstimator(FlyEstimator):
         """Restore the state from a file, and return the model; ValueError if it is invalid."""
         origin_arrays = {name: values for name, values in arrays.items() if name in ORIGIN_ARRAYS}
         arrays = {name: values for name, values in arrays.items() if name not in ORIGIN_ARRAYS}
-        if hasher is None or set(arrays) - self._counts_type.ARRAYS:
+        if hasher is None or set(arrays) - self._counts_type.counting(hasher.n_winners).ARRAYS:
             msg = "it holds arrays that no such model has" if arrays else "it does not say how it hashes"
             raise ValueError(msg)
         tuned = facts.get("tuned", {})
         self._check_tuned(tuned)
-        counts = self._counts_type.from_parts(hasher.n_components, hasher.n_winners, facts, arrays)
+        counts = self._counts_type.counting(hasher.n_winners).from_parts(
+            hasher.n_components, hasher.n_winners, facts, arrays
+        )
         recipe = replace(self._recipe(), seed=hasher.projection.seed)
         origin = origin_from_parts(facts, origin_arrays, hasher.encoder.n_features, recipe, counts)
         if origin is not None and origin.is_whole and GIVEN not in tuned:  # it is derived again when it is needed
@@ -460,7 +462,7 @@ class CountingEstimator(FlyEstimator):
             sizes=self._sizes_type(self.n_components, self.n_connections, self.n_winners),
             signed=bool(self.signed),
             seed=resolve_seed(self.random_state),
-            new_counts=partial(self._counts_type.empty, **self._counts_settings),  # type: ignore[attr-defined]
+            new_counts=partial(_empty_counts, self._counts_type, dict(self._counts_settings)),
             check_labels=self._check_labels,
             weight_unit=self.weight_unit,
             has_positions=self._has_positions,
@@ -562,6 +564,12 @@ class CountingEstimator(FlyEstimator):
             name = type(self).__name__
             msg = f"Cannot {action}: expected another {name}. Got {type(other).__name__} instead. Pass a fitted {name}."
             raise TypeError(msg)
+
+
+def _empty_counts(kind: Any, settings: dict[str, Any], m: int, rho: int, **fractions: Any) -> Counts:
+    """Return counts of no rows, for so many components and winners."""
+    counts: Counts = kind.counting(rho).empty(m, rho, **settings, **fractions)
+    return counts
 
 
 def _is_extreme(rows: Features) -> bool:

@@ -46,7 +46,7 @@ def learned_facts(learned: Model) -> dict[str, str]:
         f"{in_words(counts.n_bytes)} of counts, {in_words(learned.hasher.projection.n_bytes)} of connections"
     )
     table = getattr(counts, "table", None)
-    if table is not None and classes is not None and 0 < table.size <= MAX_COUNTS:
+    if counts.n_winners and table is not None and classes is not None and 0 < table.size <= MAX_COUNTS:
         used = np.count_nonzero(table, axis=0) / len(table)
         facts["load"] = f"{used.max():.1%} of the components have won in class {classes[used.argmax()]}, the fullest"
     return facts

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from flybloom._internal.sklearn_compat import StrOptions
+from flybloom._internal.sklearn_compat import Interval, StrOptions
 from flybloom._internal.typing import Array, Features, Size, WantedUnit
 from flybloom._internal.validation import check_labels
 from flybloom.core.counts.columns import known_codes
@@ -19,7 +20,7 @@ from flybloom.core.readout.linear import FrozenReadout
 from flybloom.core.readout.ridge import indicator
 from flybloom.core.readout.temperature import fitted_temperature
 from flybloom.core.sketch import Sketch
-from flybloom.estimators.base import missing_attribute
+from flybloom.estimators.base import HASH_PARAMETERS, missing_attribute
 from flybloom.estimators.counting import GIVEN, CountingClassifier, kept_value
 from flybloom.estimators.frozen import FrozenClassifier
 from flybloom.estimators.scores import LinearScores, Reading
@@ -46,7 +47,8 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
         - If int, exactly that many.
         - If float, that multiple of the number of features.
         - If "auto", 1024 for up to 1000 rows in the first block or `fit`, 2048 for up to 2000, 4096 for more. For
-          rows that are unit vectors, as embeddings are, 2048 for up to 1000 rows, 8192 for more.
+          rows that are unit vectors, as embeddings are, 2048 for up to 1000 rows, 4096 for more, and at least twice
+          the number of columns.
 
     n_connections : int, float or "auto", default="auto"
         Number of features that each component sums.
@@ -58,9 +60,11 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
     n_winners : int, float or "auto", default="auto"
         Number of winning components per row.
 
-        - If int, exactly that many.
+        - If int, exactly that many. If 0, none wins: components are the columns and products of two columns, as whole
+          numbers from -127 to 127, and sums of products are counted instead of pairs. Columns should be standardised.
         - If float, that share of ``n_components_``, at least one.
-        - If "auto", an eighth of the components; without windows at most 256, or a sixteenth of more than 4096.
+        - If "auto", an eighth of the components; without windows at most 256, or a sixteenth of more than 4096. For
+          unit vectors, 0.
 
     alpha : float or "gcv", default="gcv"
         Ridge penalty, as a multiple of the mean eigenvalue of the pair counts. "gcv" chooses it by generalised
@@ -138,11 +142,13 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
 
     _counts_type = PairsByClass
     _has_ferns = True
+    _counts_values = True
     _sizes_type = ClassPairSizes
     _calibrates = True
     _usual_calibration: ClassVar[dict[str, Any]] = {"temperature": USUAL_TEMPERATURE}  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **RIDGE_PARAMETERS,
+        "n_winners": [Interval(Integral, 0, None, closed="left"), *HASH_PARAMETERS["n_winners"][1:]],
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
 

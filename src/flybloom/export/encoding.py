@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from flybloom.core._kernels._plain import LARGEST, LEAST_PIVOT
+from flybloom._internal.hashed import LARGEST
+from flybloom.core._kernels._plain import LARGEST as LARGEST_FILLED
+from flybloom.core._kernels._plain import LEAST_PIVOT
 from flybloom.core.encoding import rotation
 from flybloom.core.encoding.bins import SoftBins
 from flybloom.core.encoding.columns import BiasColumns, Select
@@ -29,6 +31,8 @@ from flybloom.core.encoding.standardise import MAX_PLAIN_CENTER, Standardise, Wh
 from flybloom.core.encoding.unskew import Unskew
 from flybloom.core.hashing.ferns import Ferns
 from flybloom.core.hashing.hasher import Hasher
+from flybloom.core.hashing.products import SHIFT, STEPS
+from flybloom.core.hashing.projection import Projection
 from flybloom.export.graph import Value
 
 
@@ -236,7 +240,7 @@ def _filled(step: Fill, values: Value, missing: Value) -> Value:
     shift, log_determinant = _solved(both.where(precisions, np.eye(d)), pull, d)
     size = size - (pull * shift).sum(-1) + log_determinant
     likely = graph.node("Softmax", step.chances - size * 0.5, axis=1).spread(-1)
-    mean = (likely * (means - shift)).sum(1).clip(-LARGEST, LARGEST)
+    mean = (likely * (means - shift)).sum(1).clip(-LARGEST_FILLED, LARGEST_FILLED)
     return missing.where(mean.cast("float32"), values)
 
 
@@ -255,8 +259,10 @@ def _solved(matrix: Value, right: Value, d: int) -> tuple[Value, Value]:
 
 
 def winners(hasher: Hasher, X: Value, dtype: str) -> Value:
-    """Return the winners of each row as int64, by descending sum."""
+    """Return the winners of each row as int64, by descending sum; the values of components as float64, exactly."""
     projection, values = hasher.projection, encoded(hasher.encoder, X, dtype).values
+    if not hasher.n_winners:
+        return _products(projection, values if dtype.startswith("float") else values.cast("float32"))
     rows = values
     if projection.signed:
         values = X.graph.node("Concat", values, -values, axis=1)
@@ -280,6 +286,17 @@ def _cells(ferns: Ferns, rows: Value, first: int) -> Value:
         is_passed = rows.graph.node("Greater", rows.at(places[:, test].astype(np.int64)), cuts[:, test])
         cells = cells + is_passed.cast("int64") * np.int64(1 << test)
     return cells
+
+
+def _products(projection: Projection, values: Value) -> Value:
+    """Return columns, and products of two of them, as whole numbers in float64."""
+    graph, d = values.graph, projection.n_features
+    columns = graph.node("Round", values * np.float32(STEPS)).clip(np.float32(-LARGEST), np.float32(LARGEST))
+    columns = columns.cast("float64")
+    first, second = projection.connections()[0].astype(np.int64).T
+    products = columns.at(first[d:]) * columns.at(second[d:])
+    shortened = graph.node("Floor", products / float(2**SHIFT) + 0.5)  # exact
+    return graph.node("Concat", columns.at(first[:d]), shortened, axis=1)
 
 
 def hashes(n_components: int, won: Value) -> Value:

@@ -11,7 +11,7 @@ import numpy as np
 from flybloom._internal.typing import Array
 from flybloom.core._kernels._plain import MIX_0, MIX_1, STEP
 from flybloom.core.counts.trend import COLUMN_STEPS, MAX_COLUMN, VALUE_STEPS
-from flybloom.core.readout.linear import FrozenOutputs, FrozenReadout
+from flybloom.core.readout.linear import OFFSET, FrozenOutputs, FrozenReadout
 from flybloom.core.readout.novelty_forms import FilterForm, NoveltyReadout
 from flybloom.estimators.access import hasher_of
 from flybloom.estimators.base import FlyEstimator
@@ -107,7 +107,7 @@ def write_model(model: Any, X: Value, dtype: str) -> dict[str, Value]:
         frozen = model.frozen_readout
         columns = None if frozen.grid.trend is None else columns_apart(hasher.encoder, X, dtype)
         return target_answers(frozen, won, columns)
-    return linear_answers(model.frozen_readout, hasher.projection.seed, won)
+    return linear_answers(model.frozen_readout, hasher.projection.seed, won, has_values=not hasher.n_winners)
 
 
 class _Model:
@@ -269,9 +269,14 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
         sink.add_node("Cast" if is_whole else "Identity", [outputs[name].name], [variable.full_name], attributes)
 
 
-def linear_answers(learned: FrozenReadout, seed: int, won: Value) -> dict[str, Value]:
+def linear_answers(learned: FrozenReadout, seed: int, won: Value, *, has_values: bool = False) -> dict[str, Value]:
     """Sum weights exactly; return the label with the largest score, and probabilities."""
-    scores, graph = _scores(learned, won), won.graph
+    graph = won.graph
+    if has_values:
+        scores = graph.node("MatMul", won, learned.weights.astype(np.float64)) + learned.intercept
+        won = (won.sum(keepdims=1) + float(OFFSET * len(learned.weights))).cast("int64")
+    else:
+        scores = _scores(learned, won)
     label = graph.constant(label_values(learned.classes)).at(_largest(scores, won, seed), 0)
     scaled = scores / float(learned.temperature * learned.divisor / learned.unit)
     return {"label": label, "probabilities": graph.node("Softmax", scaled, axis=1).cast("float32")}

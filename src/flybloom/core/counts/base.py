@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Weights, Winners
+from flybloom._internal.typing import Array, Values, Weights, Winners
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit
 
 MAX_ROWS = 2**62
@@ -19,7 +19,7 @@ MAX_ROWS = 2**62
 class Won(NamedTuple):
     """All that counts see of rows: enough to count them again, or to take them away."""
 
-    winners: Winners  # ascending
+    winners: Winners | Values  # winners ascending
     labels: Array | None
     weights: Weights
 
@@ -47,7 +47,7 @@ class Counter:
 
     n_jobs: int | None = None  # number of threads, for what is done with all blocks together
 
-    def __init__(self, delta: Any, enter: Callable[[slice, Winners], None], keep: Array | None = None) -> None:
+    def __init__(self, delta: Any, enter: Callable[[slice, Any], None], keep: Array | None = None) -> None:
         self._delta, self._enter, self.keep, self._lock = delta, enter, keep, Lock()
 
     @staticmethod
@@ -55,7 +55,7 @@ class Counter:
         """Return a counter that keeps the winners of few rows in a batch."""
         return Counter(batch, batch.winners.__setitem__)
 
-    def add(self, block: slice, winners: Winners) -> None:
+    def add(self, block: slice, winners: Winners | Values) -> None:
         """Take the winners of a block of the rows."""
         with self._lock:
             self._enter(block, winners)
@@ -105,7 +105,8 @@ class Counts(ABC):
     def count_won(self, won: Won, *, sign: int = 1) -> Any:
         """Return what rows change whose winners are known; nothing changes yet."""
         counter = self.counter(won.labels, won.weights, sign=sign)
-        counter.add(slice(0, len(won.weights)), won.winners.astype(np.uint32, copy=False))
+        is_narrow = won.winners.dtype == np.uint16  # as windows keep them
+        counter.add(slice(0, len(won.weights)), won.winners.astype(np.uint32) if is_narrow else won.winners)
         return counter.delta()
 
     @abstractmethod
@@ -155,6 +156,11 @@ class Counts(ABC):
         Most kinds are ready for all rows.
         """
         return self
+
+    @classmethod
+    def counting(cls, n_winners: int) -> type[Counts]:  # noqa: ARG003
+        """Return the kind of counts for rows with so many winners; with none, components have values."""
+        return cls
 
     def labels_of(self, labels: Any, encode: Callable[[slice], Array]) -> Any:  # noqa: ARG002
         """Return the labels of rows, parts of which a function encodes, as a counter takes them."""

@@ -99,7 +99,7 @@ class ClassCounts(Counts):
         if codes is None:  # a row of weight 0 is not there, so its class need not be known, and does not become so
             counted = labels if weights.all() else labels[weights > 0]
             if sign < 0:
-                _require_known(counted, classes)
+                require_known(counted, classes)
             else:
                 classes = unite(classes, counted)
         if announced is not None:
@@ -109,7 +109,7 @@ class ClassCounts(Counts):
         class_count = np.zeros(classes.size, np.int64)
         np.add.at(class_count, codes, weights)
         if sign < 0:
-            _require_rows(class_count, self)
+            require_rows(class_count, self)
         if is_few is None:
             is_few = weights.size * self.n_winners < self.n_components * classes.size
         if is_few:
@@ -252,12 +252,12 @@ class ClassCounts(Counts):
 
     def _aligned(self, other: Self) -> tuple[Array, CountTable]:
         """Return rows and table of counts that are to be taken away, with the classes of these; refuse too many."""
-        _require_known(other.classes[other.class_count > 0], self.classes)
+        require_known(other.classes[other.class_count > 0], self.classes)
         known = set(self.classes.tolist())
         is_known = np.array([label in known for label in other.classes.tolist()], bool)  # others were announced only
         classes, rows, table = other.classes[is_known], other.class_count[is_known], other.table[:, is_known]
         rows = align_columns(rows, classes, self.classes, 0)
-        _require_rows(rows, self)
+        require_rows(rows, self)
         return rows, align_columns(table, classes, self.classes, 1)
 
     def require_contained(self, is_contained: object) -> None:
@@ -270,7 +270,7 @@ class ClassCounts(Counts):
             raise NeverLearnedError(msg)
 
 
-def _require_known(labels: Array, classes: Array) -> None:
+def require_known(labels: Array, classes: Array) -> None:
     """Raise an error for labels that were never learned."""
     unknown = unknown_among(labels, classes)
     if unknown:
@@ -281,7 +281,7 @@ def _require_known(labels: Array, classes: Array) -> None:
         raise NeverLearnedError(msg)
 
 
-def _require_rows(rows: Array, known: ClassCounts) -> None:
+def require_rows(rows: Array, known: Any) -> None:
     """Refuse to take away more rows of a class than were learned."""
     for at in np.flatnonzero(rows > known.class_count)[:1]:
         label = known.classes[at : at + 1].tolist()[0]

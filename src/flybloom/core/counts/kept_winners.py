@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from flybloom._internal.hashed import LARGEST, room_for
 from flybloom._internal.typing import Array
 from flybloom.core.counts.base import Counts, Won
 from flybloom.core.counts.columns import codes_of, unite
@@ -57,9 +58,10 @@ class KeptWinners:
     """
 
     def __init__(self, n_components: int, n_winners: int) -> None:
-        dtype = np.uint16 if n_components <= SMALL else np.uint32
-        none = np.zeros(0, np.int32)
-        self._rows = _Rows(np.zeros((0, n_winners), dtype), none, none, np.zeros(0), None, np.zeros(2, np.int64))
+        winners, none = room_for(0, n_components, n_winners), np.zeros(0, np.int32)
+        if n_winners and n_components <= SMALL:
+            winners = winners.astype(np.uint16)
+        self._rows = _Rows(winners, none, none, np.zeros(0), None, np.zeros(2, np.int64))
 
     def __len__(self) -> int:
         """Return how many rows are kept."""
@@ -122,7 +124,9 @@ class KeptWinners:
         codes = rows.codes[kept]
         codes = codes.astype(np.uint32) if codes.ndim == 1 else codes.view(np.uint64)  # two's complement
         weights = rows.weights[kept].astype(np.uint32)
-        return facts, dict(zip(ARRAYS, (rows.winners[kept], codes, weights, rows.times[kept]), strict=True))
+        winners = rows.winners[kept]
+        winners = winners.view(np.uint8) if winners.dtype == np.int8 else winners  # two's complement as well
+        return facts, dict(zip(ARRAYS, (winners, codes, weights, rows.times[kept]), strict=True))
 
     @classmethod
     def from_parts(cls, n_components: int, n_winners: int, facts: Any, arrays: dict[str, Array]) -> Self:
@@ -136,6 +140,8 @@ class KeptWinners:
             msg = f"the classes of its window are wrong ({error})"
             raise ValueError(msg) from error
         winners, codes, weights, times = (arrays.get(name) for name in ARRAYS)
+        if winners is not None and n_winners == 0 and winners.dtype == np.uint8:
+            winners = np.ascontiguousarray(winners).view(np.int8)
         n_classes = 1 if classes is None else classes.size
         if (
             winners is None
@@ -144,7 +150,7 @@ class KeptWinners:
             or times is None
             or winners.dtype != empty.winners.dtype
             or winners.ndim != 2  # noqa: PLR2004
-            or winners.shape[1] != n_winners
+            or winners.shape[1] != empty.winners.shape[1]
             or codes.dtype.kind != "u"
             or weights.dtype.kind != "u"
             or times.dtype != np.float64
@@ -154,8 +160,8 @@ class KeptWinners:
             msg = "its window is not winners, a label, a weight and a time for each row"
             raise ValueError(msg)
         if (
-            (winners >= n_components).any()
-            or (winners[:, 1:] <= winners[:, :-1]).any()
+            (n_winners and ((winners >= n_components).any() or (winners[:, 1:] <= winners[:, :-1]).any()))
+            or (not n_winners and (winners < -LARGEST).any())
             or (codes.ndim == 1 and (codes >= n_classes).any())
             or (weights > 2**29).any()
             or not np.isfinite(times).all()

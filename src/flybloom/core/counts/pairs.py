@@ -103,6 +103,16 @@ class PairCounts(Counts):
         return np.asarray(self.won > 0)
 
     @property
+    def sums(self) -> Array:
+        """How often each component won, of shape (n_components,)."""
+        return self.won
+
+    @property
+    def squares(self) -> Array:
+        """The same: a component that won has the value 1, and others have 0."""
+        return self.won
+
+    @property
     def won(self) -> Array:
         """How often each component won, of shape (n_components,): the diagonal."""
         u = np.arange(self.n_components, dtype=np.int64)
@@ -221,6 +231,13 @@ class PairsByClass(PairCounts):
     ARRAYS = frozenset({"pairs"}) | ClassCounts.ARRAYS
     right_type = ClassCounts
     right: ClassCounts
+
+    @classmethod
+    def counting(cls, n_winners: int) -> type[Counts]:
+        """Return this kind, or that of values."""
+        from flybloom.core.counts.values import ValueSums  # noqa: PLC0415 - it has the same right-hand side
+
+        return cls if n_winners else ValueSums
 
     @property
     def classes(self) -> Array:

@@ -44,6 +44,8 @@ class Auto:
         For novelty, constant columns as a share of the features.
     ferns : bool, default=False
         Whether tables get ferns beside their hash.
+    by_value : bool, default=False
+        Whether components of embeddings have values, for which columns need one scale.
     """
 
     uses_labels: bool
@@ -52,6 +54,7 @@ class Auto:
     selects: bool = True
     bias: float | None = None
     ferns: bool = False
+    by_value: bool = False
 
     takes_sparse = True
     needs_rows = True
@@ -64,11 +67,11 @@ class Auto:
         become 5 soft bins each, with the column itself beside them, unless rows have one label and nearest neighbours
         in the sample do better without; of more columns, the informative ones do if they are at most 30. The pixels of
         images become histograms of gradients and brightness. Unit vectors, as embeddings are, are only centred for
-        pairs: their columns are alike in scale and in worth. Sparse rows are taken as they are. With labels, columns
-        are weighted by their relevance, but not those of images, nor more than 1024 of sparse rows. Dense columns that
-        are not images get ferns where `ferns` says so. For novelty, up to 100 columns are straightened where they are
-        skewed and become soft bins of a wide range for pairs, up to 5 for filters, and others are only standardised; a
-        value that differs from all others of a constant column is clipped.
+        pairs, or standardised for values: their columns are alike in worth. Sparse rows are taken as they are. With
+        labels, columns are weighted by their relevance, but not those of images, nor more than 1024 of sparse rows.
+        Dense columns that are not images get ferns where `ferns` says so. For novelty, up to 100 columns are
+        straightened where they are skewed and become soft bins of a wide range for pairs, up to 5 for filters, and
+        others are only standardised; a value that differs from all others of a constant column is clipped.
 
         Parameters
         ----------
@@ -93,7 +96,7 @@ class Auto:
             is_binned = n <= (FEW_COLUMNS if self.for_pairs else MAX_BINNED_NOVELTY)
             return replace(plain, unskew=True, bins=BINS, passthrough_scale=PASSTHROUGH) if is_binned else plain
         if self.for_pairs and are_unit_vectors(sample.rows):
-            return Encoding("center")
+            return Encoding("standard" if self.by_value else "center")
         may_be_image = not is_table and n > MAX_BINNED and next(possible_shapes(n), None) is not None
         shape = image_shape(sample) if may_be_image else None
         if shape is not None:
@@ -186,6 +189,7 @@ def wanted_encoding(
     selects: bool = True,
     bias: float | None = None,
     ferns: bool = False,
+    by_value: bool = False,
 ) -> Wanted:
     """Parse the parameter `encoding` of an estimator."""
     if isinstance(encoding, Encoder):
@@ -197,7 +201,7 @@ def wanted_encoding(
             if others != Encoding(max_categories=others.max_categories):
                 msg = f"The encoding {encoding!r} is not known: only categories=30 goes with auto."
                 raise ValueError(msg)
-            return Auto(uses_labels, others.max_categories, for_pairs, selects, bias, ferns)
+            return Auto(uses_labels, others.max_categories, for_pairs, selects, bias, ferns, by_value)
         encoding = Encoding.parse(encoding)
     if bias and not encoding.bias and not encoding.rotation:
         encoding = replace(encoding, bias=bias)

@@ -143,6 +143,11 @@ class Encoder:
         return len(self.steps) == 1 and isinstance(self.steps[0], Standardise) and self.steps[0].scale is None
 
     @property
+    def is_only_scaled(self) -> bool:
+        """Whether columns are standardised and nothing else is done, as to embeddings whose values are compared."""
+        return len(self.steps) == 1 and isinstance(self.steps[0], Standardise) and self.steps[0].scale is not None
+
+    @property
     def hashed_grid(self) -> tuple[int, ...] | None:
         """Shape of the hashed columns, with several columns per feature as channels."""
         if self.grid_shape is None:

@@ -23,7 +23,7 @@ from flybloom._internal.atomic_write import atomic_write
 from flybloom._internal.memory import available_memory
 from flybloom._internal.typing import Array
 from flybloom.core.hashing.hasher import Hasher
-from flybloom.core.hashing.projection import WINDOW_VERSION
+from flybloom.core.hashing.products import PRODUCTS_VERSION
 from flybloom.exceptions import ModelFileError
 
 KEY = "flybloom"  # of the metadata of safetensors: the checksum, a space, and the description
@@ -198,7 +198,7 @@ def hasher_of(
 
 def _check_versions(path: str | os.PathLike[str], description: dict[str, Any]) -> None:
     """Raise an error for files of a later flybloom, and what is no file of a model at all."""
-    for name, known in (("format", FORMAT), ("hash_version", WINDOW_VERSION)):
+    for name, known in (("format", FORMAT), ("hash_version", PRODUCTS_VERSION)):
         version: Any = description.get(name, 1 if name == "hash_version" else None)
         if not (type(version) is int and version > 0):
             msg = f"{path} is damaged: it names no {name}. Copy it again, or save the model again."

@@ -199,7 +199,8 @@ def _format_of(kind: str, description: dict[str, Any], parameters: dict[str, Any
         or kind in {"AdaptiveWindow", "FlyBloomNovelty"},  # names of parameters that older versions do not know
         5: "unit" in facts or has_readout,  # weights that float32 does not hold, or pairs without classes
         6: "sketch" in facts or "sketch" in inside or "early" in facts,
-        7: any(step["step"] in {"cuts", "gradients", "unskew"} for step in steps),
+        7: any(step["step"] in {"cuts", "gradients", "unskew"} for step in steps)
+        or 0 in (description.get("n_winners_"), inside.get("n_winners_")),  # values
     }
     return max((number for number, is_needed in needs.items() if is_needed), default=1)
 

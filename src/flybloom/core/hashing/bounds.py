@@ -39,6 +39,12 @@ class SumBounds:
     """
 
     def __init__(self, hasher: Hasher, norm: str) -> None:
+        if not hasher.n_winners:
+            msg = (
+                "The components of this model have values, which have no bounds here, so nothing can be certified. "
+                "Expected a model that counts winners: set n_winners."
+            )
+            raise ValueError(msg)
         self._hasher, self._norm = hasher, norm
         projection, steps = hasher.projection, hasher.encoder.steps
         self._connections, self._m = projection.packed_connections, projection.n_components

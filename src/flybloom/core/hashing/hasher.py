@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 
 from flybloom._internal.cached import cached_property
+from flybloom._internal.hashed import room_for
 from flybloom._internal.parallel import for_each_block
 from flybloom._internal.typing import Array, Features, Winners, issparse
 from flybloom.core.encoding.cuts import Cuts
 from flybloom.core.encoding.encoder import Encoder
 from flybloom.core.hashing.differences import require_no_differences
 from flybloom.core.hashing.ferns import Ferns
+from flybloom.core.hashing.products import Products
 from flybloom.core.hashing.projection import Projection, ranked
+from flybloom.core.hashing.sizes import PRODUCT_CONNECTIONS, most_components
 
 SIZES = ("n_features_in_", "n_components_", "n_connections_", "n_winners_", "seed_")
 FIRST_STEP = {"step": "standardise"}  # the only one that files of format 1 have
@@ -37,7 +40,7 @@ class Hasher:
     projection : Projection
         The connections, drawn from a seed.
     n_winners : int
-        rho in the paper, with those of ferns.
+        rho in the paper, with those of ferns; 0 where components have values and none wins.
     ferns : Ferns or None, default=None
         Ferns, whose components come after those of the projection.
     """
@@ -55,6 +58,8 @@ class Hasher:
     def of(encoder: Encoder, seed: int, sizes: tuple[int, int, int], *, signed: bool) -> Hasher:
         """Return the hasher of an encoder, a seed, and sizes m, s and rho."""
         m, s, rho = sizes
+        if rho == 0:
+            return Hasher(encoder, Products(seed, encoder.n_outputs, m, s, signed=False), rho)
         ferns = Ferns.of(encoder.step(Cuts), seed, m, rho)
         n_summed = m if ferns is None else m - ferns.n_components
         return Hasher(
@@ -68,7 +73,9 @@ class Hasher:
 
     @property
     def n_summed_winners(self) -> int:
-        """Number of winners of the projection; those of ferns come after them."""
+        """Number of winners of the projection, or of its values; those of ferns come after them."""
+        if self.n_winners == 0:
+            return self.n_components
         return self.n_winners - (0 if self.ferns is None else self.ferns.n_ferns)
 
     def for_each_block(self, X: Features, use: Callable[[slice, Winners], None], n_jobs: int | None = None) -> None:
@@ -94,8 +101,8 @@ class Hasher:
         return out
 
     def winners(self, X: Features, n_jobs: int | None = None) -> Winners:
-        """Return the winners of all rows, in ascending order."""
-        winners: Winners = np.empty((X.shape[0], self.n_winners), np.uint32)
+        """Return the winners of all rows, in ascending order, or the values of their components."""
+        winners: Array = room_for(X.shape[0], self.n_components, self.n_winners)
         self.for_each_block(X, winners.__setitem__, n_jobs)
         return winners
 
@@ -115,7 +122,7 @@ class Hasher:
 
     def _drawn_for(self, X: Features) -> None:
         """Draw connections and ferns once, not in several threads."""
-        _ = self.projection.inverted if issparse(X) else self.projection.packed_connections
+        self.projection.prepare(is_sparse=issparse(X))
         _ = None if self.ferns is None else self.ferns.tests
 
     def _winners_of(self, rows: Features) -> Winners:
@@ -186,7 +193,7 @@ class Hasher:
         d, m, s, rho, seed = (facts[name] for name in SIZES)
         _require(1 <= d <= MAX_FEATURES, f"n_features_in_={d} is out of range")
         _require(1 <= m <= MAX_COMPONENTS, f"n_components_={m} is out of range")
-        _require(1 <= rho <= m, f"n_winners_={rho} is not between 1 and the {m} components")
+        _require(0 <= rho <= m, f"n_winners_={rho} is not between 0 and the {m} components")
         _require(0 <= seed < 2**64, f"seed_={seed} is out of range")
         names = facts.get("feature_names_in_")
         _require(
@@ -204,6 +211,9 @@ class Hasher:
             1 <= s <= encoder.n_outputs,
             f"n_connections_={s} is not between 1 and the {encoder.n_outputs} hashed columns",
         )
+        most = most_components(encoder.n_outputs)
+        is_right = rho > 0 or (s == PRODUCT_CONNECTIONS and m <= most and not facts["signed_"])
+        _require(is_right, f"it has values of {m} products of {s} columns, with signs or without")
         hasher = Hasher.of(encoder, seed, (m, s, rho), signed=facts["signed_"])
         return hasher, {name: arrays[name] for name in arrays if name not in encoder.to_parts()[1]}
 

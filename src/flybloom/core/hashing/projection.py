@@ -72,7 +72,7 @@ class Projection:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without the connections, which are derived."""
-        return Projection, (self.seed, self.n_features, self.n_components, self.n_connections, self.signed, self.grid)
+        return type(self), (self.seed, self.n_features, self.n_components, self.n_connections, self.signed, self.grid)
 
     @property
     def version(self) -> int:
@@ -104,6 +104,10 @@ class Projection:
             np.uint64(self.seed), np.uint64(VERSION), self.n_features, self.signed, 0, self.n_components, packed
         )
         return packed
+
+    def prepare(self, *, is_sparse: bool) -> None:
+        """Draw what hashing needs, before several threads do."""
+        _ = self.inverted if is_sparse else self.packed_connections
 
     @property
     def has_signs(self) -> bool:

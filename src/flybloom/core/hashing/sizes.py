@@ -18,6 +18,9 @@ AUTO_WINNERS = 128
 PAIR_COMPONENTS = (1024, 2048, 4096)
 EMBEDDING_COMPONENTS = (2048, 8192, 8192)  # of pairs: accuracy rises with the number, see docs/benchmarks/embeddings.md
 EMBEDDING_CONNECTIONS = 32  # of pairs: as accurate as 64, and hashed in half the time
+VALUE_COMPONENTS = (2048, 4096)  # of embeddings with values: up to so few rows, and for more
+VALUES_PER_COLUMN = 2  # no fewer components than that, so that columns have products beside them
+PRODUCT_CONNECTIONS = 2  # columns that are multiplied
 PAIR_ROWS = (1_000, 20_000)  # up to which there are so few, and so many
 CLASS_ROWS = (1_000, 2_000)  # the same where one class is told from others
 PAIR_WINNERS = 8  # one of so many components wins; where they see no windows, no more than
@@ -36,6 +39,7 @@ class Seen(Enum):
     IMAGES = "images"  # through windows, or gradients: few sums see all
     WORDS = "words"  # of texts: sparse rows of very many features
     EMBEDDINGS = "embeddings"  # many columns that are only centred: no few of them tell anything
+    SCALED_EMBEDDINGS = "scaled embeddings"  # the same, standardised: their values can be compared
 
 
 @dataclass(frozen=True)
@@ -134,9 +138,39 @@ class PairSizes(Sizes):
 
 @dataclass(frozen=True)
 class ClassPairSizes(PairSizes):
-    """Sizes for pair counts of classes, which gain from more components sooner than targets do."""
+    """Sizes for pair counts of classes, which gain from more components sooner than targets do.
+
+    With `n_winners=0`, and for embeddings, components have values.
+    """
 
     rows = CLASS_ROWS
+
+    def for_features(
+        self,
+        n_features: int,
+        n_columns: int | None = None,
+        n_rows: int | None = None,
+        seen: Seen = Seen.COLUMNS,
+    ) -> tuple[int, int, int]:
+        """Resolve m, s and rho for numbers of features and rows; rho is 0 where components have values."""
+        m, s, rho = self.n_components, self.n_connections, self.n_winners
+        if seen is Seen.SCALED_EMBEDDINGS:
+            seen, rho = Seen.EMBEDDINGS, 0 if s == rho == "auto" else rho
+        if rho != 0:
+            return super().for_features(n_features, n_columns, n_rows, seen)
+        d = n_features if n_columns is None else n_columns
+        most = most_components(d)
+        if m == "auto":
+            m = VALUE_COMPONENTS[n_rows is None or n_rows > PAIR_ROWS[0]]
+            m = min(max(m, VALUES_PER_COLUMN * d), most)
+        m = max(1, round(m * n_features)) if isinstance(m, FLOATS) else int(m)
+        if s not in ("auto", PRODUCT_CONNECTIONS):
+            msg = f"n_winners=0 multiplies two columns. Got n_connections={s} instead. Leave it out, or set n_winners."
+            raise ValueError(msg)
+        if m > most:
+            msg = f"n_components={m} exceeds the {most} columns and products of two of {d} columns. Lower it."
+            raise ValueError(msg)
+        return m, PRODUCT_CONNECTIONS, 0
 
 
 @dataclass(frozen=True)
@@ -161,3 +195,8 @@ class LeverageSizes(PairSizes):
         if rho == "auto":
             rho = max(1, min(MAX_LEVERAGE_WINNERS, Sizes(m).for_features(n_features)[0] // LEVERAGE_WINNERS))
         return PairSizes(m, s, rho).for_features(n_features, n_columns, n_rows, seen)
+
+
+def most_components(n_columns: int) -> int:
+    """Return how many components with values there can be: columns, and pairs of columns."""
+    return n_columns * (1 + (n_columns - 1) // 2)

@@ -19,6 +19,11 @@ def feature_shares(
     up to rounding.
     """
     shares = np.zeros(rows.shape)
+    if winners.dtype == np.int8:  # the part of a product is divided among its two columns; a column is there twice
+        parts = winners * weights[:, codes].T / 2
+        for k in range(connections.shape[1]):
+            np.add.at(shares.T, connections[:, k], parts.T)
+        return shares
     _kernels.explain.add_shares(
         np.ascontiguousarray(rows, np.float64), winners, codes, connections, signs, weights, shares
     )

@@ -12,9 +12,8 @@ from scipy import linalg
 from flybloom._internal.blas import one_blas_thread
 from flybloom._internal.typing import Array, Winners
 from flybloom.core.readout.leverage import Leverages
+from flybloom.core.readout.linear import weighted
 from flybloom.core.readout.ridge import Solvable, System, without_own
-
-VALUES_AT_ONCE = 2**20  # that are added up
 
 
 class LeftOut:
@@ -43,12 +42,7 @@ class LeftOut:
 
     def scores(self, winners: Winners) -> Array:
         """Return the scores of rows, with nothing left out."""
-        sums = np.empty((len(winners), self._intercept.size))
-        step = max(1, VALUES_AT_ONCE // (winners.shape[1] * self._intercept.size))
-        for begin in range(0, len(winners), step):
-            some = slice(begin, begin + step)
-            sums[some] = self._weights[winners[some]].sum(axis=1)
-        return np.asarray(sums + self._intercept)
+        return np.asarray(weighted(winners, self._weights) + self._intercept)
 
     def own(self, winners: Winners, truth: Array) -> Array:
         """Return the scores of learned rows, each left out of the model.

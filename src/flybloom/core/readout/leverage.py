@@ -6,8 +6,9 @@ import numpy as np
 from scipy import linalg
 
 from flybloom._internal.blas import one_blas_thread
-from flybloom._internal.typing import Array, Winners
+from flybloom._internal.typing import Array, Values, Winners
 from flybloom.core import _kernels
+from flybloom.core.readout.linear import weighted
 from flybloom.core.readout.novelty_forms import packed
 
 FEW_ROWS = 2 / 3  # for each component: solving for these takes no longer than inverting
@@ -37,47 +38,42 @@ class Leverages:
 
         Of many rows, from the inverse: sums over pairs of winners, which are far fewer than pairs of components.
         """
-        if len(winners) < self._mean.size * FEW_ROWS:
+        if len(winners) < self._mean.size * FEW_ROWS or winners.dtype == np.int8:
             return self._of_few(winners)
         (invert,) = linalg.get_lapack_funcs(("potri",), (self._factor,))
         upper, _ = invert(self._factor, lower=0)
         forms = np.empty(len(winners))
         _kernels.leverage.winner_forms(winners, packed(upper.T, upper.dtype), forms)
-        return np.asarray(forms - 2.0 * self._sums(winners, self._of_mean) + self._constant)
+        return np.asarray(forms - 2.0 * weighted(winners, self._of_mean) + self._constant)
 
     def _of_few(self, winners: Winners) -> Array:
         """Return the leverage of each row, from its own equations."""
         leverage = np.empty(len(winners))
         for begin in range(0, len(winners), ROWS_AT_ONCE):
-            some = winners[begin : begin + ROWS_AT_ONCE].astype(np.int64)
-            rows = np.zeros((len(some), self._mean.size), self._factor.dtype)
-            np.put_along_axis(rows, some, 1.0, axis=1)
+            rows = self._dense(winners[begin : begin + ROWS_AT_ONCE])
             rows -= self._mean.astype(rows.dtype)
             solved = linalg.solve_triangular(self._factor, rows.T, trans="T", overwrite_b=True, check_finite=False)
             leverage[begin : begin + ROWS_AT_ONCE] = np.einsum("ij,ij->j", solved, solved)
         return leverage + 1.0 / self._n_rows
 
+    def _dense(self, winners: Winners | Values) -> Array:
+        """Return hashes as rows of a matrix: ones where components won, or their values."""
+        if winners.dtype == np.int8:
+            return winners.astype(self._factor.dtype)
+        rows = np.zeros((len(winners), self._mean.size), self._factor.dtype)
+        np.put_along_axis(rows, winners.astype(np.int64), 1.0, axis=1)
+        return rows
+
     @one_blas_thread()
     def between(self, winners: Winners, others: Winners) -> Array:
         """Return the products of rows, one in each line, with other rows, one in each column."""
         products = np.empty((len(winners), len(others)))
-        for at, row in enumerate(winners.astype(np.int64)):
-            hashed = np.zeros(self._mean.size)
-            hashed[row] = 1.0
-            solved = linalg.cho_solve((self._factor, False), hashed - self._mean, check_finite=False)
-            products[at] = self._sums(others, solved) - self._mean @ solved + 1.0 / self._n_rows
+        for at, row in enumerate(self._dense(winners)):
+            solved = linalg.cho_solve((self._factor, False), row - self._mean, check_finite=False)
+            products[at] = weighted(others, solved) - self._mean @ solved + 1.0 / self._n_rows
         return products
 
     @property
     def _constant(self) -> float:
         """What the mean adds to every leverage."""
         return float(self._mean @ self._of_mean) + 1.0 / self._n_rows
-
-    @staticmethod
-    def _sums(winners: Winners, values: Array) -> Array:
-        """Return the sums of the values of the winners of each row."""
-        sums = np.empty(len(winners))
-        for begin in range(0, len(winners), ROWS_AT_ONCE):
-            some = slice(begin, begin + ROWS_AT_ONCE)
-            sums[some] = values[winners[some]].sum(axis=1)
-        return sums

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from flybloom._internal.typing import Array, Codes, Winners
+from flybloom._internal.typing import Array, Codes, Values, Winners
 from flybloom.core import _kernels
 from flybloom.core._kernels._choice import loops
 from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
@@ -23,6 +23,7 @@ LANES = 16  # classes that are added up together: as many int32 as a cache line 
 DIGITS = 24  # of a weight that is rounded: files hold these as float32
 MOST_DIGITS = 30  # of a weight
 INTERCEPT_DIGITS = 40  # of an intercept, so that sums with it have room in a float64
+OFFSET = 128  # added to values, so that their sum is not negative
 VALUES_AT_ONCE = 2**17  # scores that a thread holds while it chooses classes
 
 
@@ -46,7 +47,10 @@ class TableWeights(NamedTuple):
         return TableWeights(padded)
 
     def sums(self, winners: Winners, intercept: Array, out: Array) -> None:
-        """Add up rows of the table."""
+        """Add up rows of the table; or all, times the values of the components."""
+        if winners.dtype == np.int8:
+            out[:] = weighted(winners, self.padded[:, : intercept.size].astype(np.float64)) + intercept
+            return
         loops("linear", winners.size * self.padded.shape[1]).linear_sums(winners, self.padded, intercept, out)
 
 
@@ -208,11 +212,30 @@ def _checked_weights(n_components: int, n_columns: int, arrays: dict[str, Array]
     return weights, intercept
 
 
-def choose(scores: Array, winners: Winners, seed: int) -> Codes:
-    """Return the class of the largest score of each row; ties are broken by a hash of the seed and the winners."""
+def choose(scores: Array, winners: Winners | Values, seed: int) -> Codes:
+    """Return the class of the largest score of each row; ties are broken by a hash of the seed and the winners.
+
+    For values, by one of their sum.
+    """
     codes = np.empty(len(winners), np.int64)
+    if winners.dtype == np.int8:
+        winners = (winners.sum(axis=1, keepdims=True, dtype=np.int64) + OFFSET * winners.shape[1]).astype(np.uint32)
     loops("score", winners.size).choose(scores, winners, np.uint64(seed), codes)
     return codes
+
+
+def weighted(hashed: Winners | Values, weights: Array) -> Array:
+    """Return for each row the sum of the weights of its winners, or of all weights times the values of components.
+
+    Weights have shape (n_components, ...). Sums of whole numbers are exact.
+    """
+    has_values = hashed.dtype == np.int8
+    sums = np.empty((len(hashed), *weights.shape[1:]))
+    step = max(1, VALUES_AT_ONCE // (hashed.shape[1] * (1 if has_values else sums[:1].size)))
+    for begin in range(0, len(hashed), step):
+        some = hashed[begin : begin + step]
+        sums[begin : begin + step] = some.astype(np.float64) @ weights if has_values else weights[some].sum(axis=1)
+    return sums
 
 
 def unit_for(weights: Array, intercept: Array, digits: int = DIGITS) -> float:

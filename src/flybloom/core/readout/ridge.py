@@ -22,6 +22,7 @@ from scipy import linalg
 from flybloom._internal.blas import one_blas_thread
 from flybloom._internal.typing import Array, Codes, Winners
 from flybloom.core.counts.pairs import PairsByClass, PairsByTarget
+from flybloom.core.counts.values import ValueSums
 from flybloom.core.readout.leverage import Leverages
 from flybloom.core.readout.linear import FrozenReadout, LinearReadout, TableWeights, in_units, unit_for
 from flybloom.core.readout.penalty import ALPHAS, MAX_TARGETS, Targets, choose_alpha, mixed_targets
@@ -32,7 +33,7 @@ TOLERANCE = 1e-11  # of the residual of the weights, relative to what they are s
 MAX_STEPS = 40  # of conjugate gradients to get there
 TILE = 64  # rows, and columns, that are set up together in the cache
 
-Solvable = PairsByClass | PairsByTarget
+Solvable = PairsByClass | PairsByTarget | ValueSums
 
 
 class Ridge(NamedTuple):
@@ -144,10 +145,9 @@ class System:
         self.n_rows = float(unit.rows(counts.n_rows))
         sums, self.totals, self._spreads, self._are_classes = counts.right_side()
         self._unit, self._triangle = unit, counts.triangle
-        won = unit.rows(counts.won)
-        self.mean = won / self.n_rows
+        self.mean = unit.rows(counts.sums) / self.n_rows
         self.right: Array = sums - np.outer(self.mean, self.totals)
-        trace = float((won - self.n_rows * self.mean * self.mean).sum())
+        trace = float((unit.rows(counts.squares) - self.n_rows * self.mean * self.mean).sum())
         self.unit = max(trace / self.mean.size, LEAST_UNIT)
         self.dtype = np.float64 if self.mean.size <= MAX_DOUBLE else np.float32
 
