@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 import flybloom
+from flybloom.estimators.frozen import FrozenNovelty, FrozenRegressor
 from flybloom.exceptions import ModelFileError
 
 ABSURD = [
@@ -174,6 +175,9 @@ def sample_files(folder):
     sizes = {"n_components": 40, "n_winners": 4, "random_state": 0}
     words = pd.DataFrame(np.where(rng.random((60, 5)) < 0.3, np.nan, X), columns=list("abcde"))
     words["c"] = np.array(["red", "green", "blue"])[y]
+    gaps = np.where(rng.random((60, 5)) < 0.2, np.nan, X)
+    images = rng.standard_normal((60, 6, 6)).cumsum(axis=1).reshape(60, 36)
+    several = np.stack([y == 0, y > 0], axis=1).astype(int)
     counted = flybloom.FlyBloomClassifier(**sizes, encoding="none").fit(X, y)
     models = [
         flybloom.FlyBloomClassifier(**sizes).fit(X, y),
@@ -200,6 +204,15 @@ def sample_files(folder):
         flybloom.FlyBloomClassifierCV([40], n_connections=[2], n_winners=[4], decay=[0.4, 1.0], random_state=0).fit(
             X, y
         ),
+        flybloom.FlyRidgeClassifier(**sizes, encoding="bins+ferns+relevance").fit(X, y),
+        flybloom.FlyRidgeClassifier(**sizes, encoding="standard+fill=classes+ferns").fit(gaps, y).freeze(),
+        flybloom.FlyBloomClassifier(**sizes, encoding="gradients=6x6").fit(images, y),
+        flybloom.FlyRidgeRegressor(**sizes, encoding="gradients=6x3x2").fit(images, X[:, :2]),
+        flybloom.FlyRidgeRegressor(**sizes).fit(X, X[:, 0]).freeze(),
+        flybloom.FlyRidgeMultiOutputClassifier(**sizes).fit(X, several),
+        flybloom.FlyRidgeMultiOutputClassifier(**sizes).fit(X, np.stack([y, y % 2], axis=1)),
+        flybloom.FlyBloomNovelty(**sizes).fit(X).freeze(),
+        flybloom.OpenSetClassifier(flybloom.FlyRidgeClassifier(**sizes), per_class=True).fit(X, y),
     ]
     files = []
     for i, model in enumerate(models):
@@ -244,17 +257,32 @@ def survives(path):
     names = ("estimator_", "best_estimator_", "model_")
     inside = next((getattr(model, name) for name in names if hasattr(model, name)), model)
     if inside.n_components_ * inside.n_connections_ <= MOST_WORK and model.n_features_in_ < MOST_WORK:
-        X = zeros_for(inside)
-        if isinstance(model, flybloom.FlyHash):
-            assert model.transform(X).sum() == 2 * model.n_winners_
-        elif isinstance(model, flybloom.FlyBloomNovelty):
-            assert np.isfinite(model.novelty(X)).all()
-            model.partial_fit(X)
-        elif model.classes_.size:
-            assert np.isin(model.predict(X), [*model.classes_.tolist(), getattr(model, "unknown_", None)]).all()
-            if hasattr(model, "predict_proba"):
-                assert np.isfinite(model.predict_proba(X)).all()
-            if hasattr(model, "partial_fit") and not isinstance(model, flybloom.ReleasedClassifier):
-                unit = getattr(inside, "weight_unit_", 1)
-                model.partial_fit(X, model.classes_[[0, 0]], **({} if unit == 1 else {"sample_weight": [unit, unit]}))
+        use(model, inside, zeros_for(inside))
     return True
+
+
+def use(model, inside, X):
+    """Score rows and learn them, as far as a model does."""
+    has_numbers = isinstance(model, flybloom.FlyRidgeRegressor | FrozenRegressor)
+    if isinstance(model, flybloom.FlyHash):
+        assert model.transform(X).sum() == 2 * model.n_winners_
+    elif isinstance(model, flybloom.FlyBloomNovelty | FrozenNovelty):
+        assert np.isfinite(model.novelty(X)).all()
+        learn(model, X)
+    elif has_numbers or isinstance(model, flybloom.FlyRidgeMultiOutputClassifier):
+        predicted = model.predict(X)
+        assert len(predicted) == 2
+        assert not has_numbers or np.isfinite(predicted).all()
+        learn(model, X, predicted)
+    elif model.classes_.size:
+        assert np.isin(model.predict(X), [*model.classes_.tolist(), getattr(model, "unknown_", None)]).all()
+        if hasattr(model, "predict_proba"):
+            assert np.isfinite(model.predict_proba(X)).all()
+        unit = getattr(inside, "weight_unit_", 1)
+        learn(model, X, model.classes_[[0, 0]], **({} if unit == 1 else {"sample_weight": [unit, unit]}))
+
+
+def learn(model, *rows, **weights):
+    """Learn rows, if a model can."""
+    if hasattr(model, "partial_fit") and not isinstance(model, flybloom.ReleasedClassifier):
+        model.partial_fit(*rows, **weights)

@@ -9,7 +9,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
+import flybloom
 from flybloom import FlyBloomClassifier, FlyBloomNovelty, FlyRidgeClassifier, FlyRidgeRegressor
+from flybloom.core import sketch
 from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
 from forgetting import after_forgetting
 
@@ -77,6 +79,19 @@ def test_a_refusal_names_columns_and_settings_and_the_line_that_mends_it(digits)
         assert text.endswith(f"\n    {line}")
         assert len(text.splitlines()) <= 5
         assert "array" not in text
+
+
+@pytest.mark.parametrize("kind", [FlyBloomClassifier, FlyRidgeClassifier])
+def test_a_class_that_is_subtracted_leaves_the_sketch(kind, monkeypatch, tmp_path):
+    """Also that of rows beyond it, by a model that has none: calibration found labels that were not counted."""
+    monkeypatch.setattr(sketch, "MAX_ROWS", 50)
+    X, y = np.random.default_rng(0).normal(size=(300, 4)), np.arange(300) % 3
+    whole = kind(64).fit(X, y)
+    rest = whole - whole.like().partial_fit(X[y == 2], y[y == 2])
+    assert rest.sketch_.classes.tolist() == [0, 1]
+    assert rest.predict_proba(X).shape == (300, 2)
+    rest.save(tmp_path / "rest.fly")
+    assert_array_equal(flybloom.load(tmp_path / "rest.fly").predict_proba(X), rest.predict_proba(X))
 
 
 @pytest.mark.parametrize("encoding", ["center", "standard", "bins", "rotation=2"])

@@ -23,7 +23,16 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 import flybloom
-from flybloom import FlyBloomClassifier, FlyBloomClassifierCV, FlyBloomNovelty, FlyHash, OpenSetClassifier, load
+from flybloom import (
+    FlyBloomClassifier,
+    FlyBloomClassifierCV,
+    FlyBloomNovelty,
+    FlyHash,
+    FlyRidgeClassifier,
+    FlyRidgeMultiOutputClassifier,
+    OpenSetClassifier,
+    load,
+)
 from flybloom.estimators.access import n_rows_learned
 from flybloom.exceptions import ModelFileError
 from flybloom.report import class_profiles, class_similarity
@@ -348,6 +357,23 @@ def test_a_sketch_that_says_what_cannot_be_is_refused(tmp_path, rows, wrong):
     changed_file(path, lambda description: description["sketch"].update(wrong))
     with pytest.raises(ModelFileError, match="is damaged"):
         load(path)
+
+
+@pytest.mark.parametrize("label", [7, 2**31, -(2**63)])
+@pytest.mark.parametrize("kind", [FlyRidgeClassifier, FlyRidgeMultiOutputClassifier])
+def test_a_sketch_with_labels_that_were_not_counted_is_refused(tmp_path, rows, kind, label):
+    """It loaded, and could not predict; or it was an OverflowError."""
+
+    def other(description):
+        labels = description["sketch"]["labels"]
+        labels.get("classes", labels)["values"][-1] = label
+
+    y = np.array(in_turn(0, 1, 2), np.uint8)
+    y = y if kind is FlyRidgeClassifier else np.stack([y, y > 0], axis=1)
+    kind(64, n_winners=6).fit(rows, y).save(tmp_path / "model.fly")
+    changed_file(tmp_path / "model.fly", other)
+    with pytest.raises(ModelFileError, match="is damaged"):
+        load(tmp_path / "model.fly")
 
 
 @pytest.mark.parametrize("unknown", [0, False, 1.5, None, "unknown"])

@@ -118,7 +118,7 @@ def subtracted(a: Model, b: Model, n_jobs: int | None) -> Model | None:
     origin_left = a.origin
     if a.origin is not None and b.origin is not None:
         origin_left = a.origin._replace(sketch=a.origin.sketch.without(b.origin.sketch))
-    return a._replace(counts=a.counts.minus(b.counts), origin=origin_left).fixed()
+    return _with_classes_of_counts(a._replace(counts=a.counts.minus(b.counts), origin=origin_left)).fixed()
 
 
 def without(model: Model, block: Block, n_jobs: int | None) -> Model | None:
@@ -130,14 +130,21 @@ def without(model: Model, block: Block, n_jobs: int | None) -> Model | None:
     delta = model.count_block(block, n_jobs, sign=-1)
     origin, gone = model.origin, model.origin.recipe.sketch_of(block)
     if not origin.is_whole:
-        return model._replace(
-            counts=model.counts.minus(delta), origin=origin._replace(sketch=origin.sketch.without(gone))
-        )
+        origin = origin._replace(sketch=origin.sketch.without(gone))
+        return _with_classes_of_counts(model._replace(counts=model.counts.minus(delta), origin=origin))
     sketch = origin.sketch - gone
     if sketch.n_rows == 0:
         return None
     origin = origin._replace(sketch=sketch, n_changed=sketch.n_rows)
     return model._replace(counts=model.counts.minus(delta), origin=origin)
+
+
+def _with_classes_of_counts(model: Model) -> Model:
+    """Return a model whose sketch has rows of counted classes alone: a subtrahend need not know which rows it has."""
+    classes = getattr(model.counts, "classes", None)
+    if classes is None or model.origin is None:
+        return model
+    return model._replace(origin=model.origin._replace(sketch=model.origin.sketch.of_classes(classes)))
 
 
 def different_steps(a: Hasher, b: Hasher) -> tuple[str, ...]:

@@ -227,6 +227,14 @@ class Sketch:
         totals = np.maximum(totals, least_of_class)
         return self._with_weights(weights, self.classes[totals > 0], totals[totals > 0])
 
+    def of_classes(self, classes: Array) -> Sketch:
+        """Return the rows of some classes."""
+        if self.classes is None or self.labels is None:
+            return self
+        is_kept = np.isin(self.classes, classes)
+        weights = np.where(np.isin(self.labels, classes), self.weights, 0)
+        return self if is_kept.all() else self._with_weights(weights, self.classes[is_kept], self.totals[is_kept])
+
     def n_fitting(self, rows: Features, labels: Array | None, weights: Weights) -> int:
         """Return the number of leading rows that can be added without dropping any."""
         hashes = content_hashes(rows, labels)

@@ -54,6 +54,10 @@ def origin_from_parts(
     is_whole = True if is_old else own.get("is_whole")
     _require(type(is_whole) is bool, "do not say whether they are all rows")
     sketch = _sketch(own, block, recipe)
+    classes = getattr(counts, "classes", None)
+    is_known = block.labels is None or counts.knows(block.labels)
+    is_counted = classes is None or sketch.classes is None or np.isin(sketch.classes, classes).all()
+    _require(is_known and is_counted, "have labels that were not counted")
     if is_whole:
         _require(sketch.is_all and sketch.n_rows == counts.n_rows, "are not those that were counted")
     is_handed_over = own.get("is_handed_over", False)
@@ -96,7 +100,7 @@ def rows_from_parts(facts: dict[str, Any], arrays: dict[str, Array], n_features:
     stored = facts.get("labels")
     labels = targets if stored is None else labels_from_order(stored) if targets is None else None
     if stored is not None and targets is not None:
-        classes = labels_from_json(stored)
+        classes = _classes(stored)
         _require(targets.dtype == np.uint32 and bool((targets < classes.size).all()), "have no labels")
         labels = targets = classes[targets]
     _require(labels is None or (labels.shape == (n,) or labels is targets), "have too few or too many labels")
@@ -154,7 +158,7 @@ def _sketch(facts: dict[str, Any], block: Block, recipe: Recipe) -> Sketch:
     is_right = isinstance(totals, list) and all(type(n) is int and 0 < n <= MAX_ROWS for n in totals)
     _require(is_right and totals, "do not say how many there were")
     stored = facts.get("classes")
-    classes = None if stored is None else labels_from_json(stored)
+    classes = None if stored is None else _classes(stored)
     _require((classes is None) == (sketch.classes is None), "have other labels than they say")
     found = stored_sketch(sketch, np.uint64(bound), classes, np.array(totals, np.int64))
     _require(found is not None, "do not fit the rows they are a sample of")
@@ -167,10 +171,15 @@ def _announced(known: Any, own: dict[str, Any]) -> Array | None:
     if known:
         return labels_from_order(known.get("announced"))
     stored = own.get("announced")
+    return None if stored is None else _classes(stored)
+
+
+def _classes(stored: Any) -> Array:
+    """Return labels that differ; ValueError if it is invalid."""
     try:
-        return None if stored is None else labels_from_json(stored)
-    except (TypeError, OverflowError, KeyError) as error:
-        msg = "announced labels are wrong"
+        return labels_from_json(stored)
+    except (TypeError, OverflowError) as error:
+        msg = "labels of its rows are wrong"
         raise ValueError(msg) from error
 
 
