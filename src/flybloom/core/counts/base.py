@@ -98,6 +98,10 @@ class Counts(ABC):
         inside = vars(self).values()
         return sum(part.nbytes if isinstance(part, np.ndarray) else part.n_bytes for part in inside if _is_held(part))
 
+    def __sizeof__(self) -> int:
+        """Bytes in memory, by which a scheduler decides what to move."""
+        return object.__sizeof__(self) + self.n_bytes
+
     @abstractmethod
     def counter(self, labels: Any, weights: Weights, *, sign: int = 1) -> Counter:
         """Begin to count rows; with the sign -1, to take them away. Labels that cannot be are refused here."""

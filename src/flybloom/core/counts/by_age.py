@@ -193,10 +193,6 @@ class AgeCounts(Counts):
         """Unpack what travelled."""
         self.__init__(**{**state, "table": unpacked(state["table"])})  # type: ignore[misc]
 
-    def __sizeof__(self) -> int:
-        """Bytes in memory, by which a scheduler decides what to move."""
-        return object.__sizeof__(self) + self.table.nbytes
-
     def aged(self, clock: int) -> CountTable:
         """Return the table as it is when so many rows have been met."""
         n_epochs = 0 if self.epoch is None else clock // self.epoch - self.clock // self.epoch

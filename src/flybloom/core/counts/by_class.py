@@ -246,10 +246,6 @@ class ClassCounts(Counts):
         table = unpacked(state["table"])
         self.__init__(state["classes"], state["class_count"], table, state["n_winners"], state["unit"])  # type: ignore[misc]
 
-    def __sizeof__(self) -> int:
-        """Bytes in memory, by which a scheduler decides what to move."""
-        return object.__sizeof__(self) + self.classes.nbytes + self.class_count.nbytes + self.table.nbytes
-
     def _aligned(self, other: Self) -> tuple[Array, CountTable]:
         """Return rows and table of counts that are to be taken away, with the classes of these; refuse too many."""
         require_known(other.classes[other.class_count > 0], self.classes)

@@ -244,10 +244,6 @@ class TargetSums(Counts):
             raise ValueError(msg)
         return cls(grid, totals, table, n_winners, unit_from_facts(facts))
 
-    def __sizeof__(self) -> int:
-        """Bytes in memory, by which a scheduler decides what to move."""
-        return object.__sizeof__(self) + self.table.nbytes
-
     def require_contained(self, is_contained: object) -> None:
         """Refuse to take away what cannot have been counted."""
         _require(is_contained)

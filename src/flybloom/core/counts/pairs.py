@@ -208,10 +208,6 @@ class PairCounts(Counts):
             raise ValueError(msg)
         return counts
 
-    def __sizeof__(self) -> int:
-        """Bytes in memory, by which a scheduler decides what to move."""
-        return int(object.__sizeof__(self) + self.right.__sizeof__() + self.triangle.nbytes)
-
     def __getstate__(self) -> dict[str, Any]:
         """Return what travels, in few bytes."""
         is_empty = self.n_rows == 0
