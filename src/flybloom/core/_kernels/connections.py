@@ -21,12 +21,12 @@ MULTIPLIER_0 = np.uint64(0xD2511F53)
 MULTIPLIER_1 = np.uint64(0xCD9E8D57)
 KEY_STEP_0 = np.uint64(0x9E3779B9)
 KEY_STEP_1 = np.uint64(0xBB67AE85)
+PER_BLOCK = np.uint64(4)  # words that come with each counter
 
 
 @kernel
-def philox(counter: Array, key: np.uint64, words: Array) -> None:
-    """Write the four 32-bit words that belong to `counter` and `key` to `words` (all uint64)."""
-    c0, c1, c2, c3 = counter[0], counter[1], counter[2], counter[3]
+def philox(c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64, key: np.uint64) -> tuple[np.uint64, ...]:
+    """Return the four 32-bit words that belong to a counter and a key (all uint64)."""
     k0, k1 = key & WORD, key >> HALF
     for _ in range(10):
         product_0, product_1 = MULTIPLIER_0 * c0, MULTIPLIER_1 * c2
@@ -37,16 +37,7 @@ def philox(counter: Array, key: np.uint64, words: Array) -> None:
             product_0 & WORD,
         )
         k0, k1 = (k0 + KEY_STEP_0) & WORD, (k1 + KEY_STEP_1) & WORD
-    words[0], words[1], words[2], words[3] = c0, c1, c2, c3
-
-
-@kernel
-def _next_word(counter: Array, key: np.uint64, words: Array, n_used: int) -> np.uint64:
-    """Return word number `n_used` of the stream that `counter` names."""
-    if n_used % 4 == 0:
-        counter[0] = np.uint64(n_used // 4)
-        philox(counter, key, words)
-    return words[n_used % 4]  # type: ignore[no-any-return]
+    return c0, c1, c2, c3
 
 
 @kernel
@@ -61,18 +52,21 @@ def draw_connections(
     """
     s = octets.shape[1]
     permutation, partners = np.arange(d).astype(np.uint32), np.empty(s, np.int64)
-    counter, words = np.zeros(4, np.uint64), np.empty(4, np.uint64)
-    counter[3] = version
+    smallest, words = np.empty(s, np.uint64), np.empty(4, np.uint64)
+    for k in range(s):
+        left = np.uint64(d - k)
+        smallest[k] = (WORD - left + np.uint64(1)) % left
     for j in range(begin, end):
-        counter[1], counter[2] = np.uint64(j), FEATURES
-        n_used = 0
+        n_used = np.uint64(0)
         for k in range(s):
             left = np.uint64(d - k)
-            smallest = (WORD - left + np.uint64(1)) % left
             while True:
-                product = _next_word(counter, seed, words, n_used) * left
-                n_used += 1
-                if product & WORD >= smallest:
+                if n_used % PER_BLOCK == 0:
+                    block = n_used // PER_BLOCK
+                    words[0], words[1], words[2], words[3] = philox(block, np.uint64(j), FEATURES, version, seed)
+                product = words[n_used % PER_BLOCK] * left
+                n_used += np.uint64(1)
+                if product & WORD >= smallest[k]:
                     break
             partner = k + np.int64(product >> HALF)
             partners[k] = partner
@@ -82,22 +76,26 @@ def draw_connections(
         for k in range(s - 1, -1, -1):  # back to the identity, at the cost of s and not of d
             permutation[k], permutation[partners[k]] = permutation[partners[k]], permutation[k]
         if is_signed:
-            counter[2] = SIGNS
             word = np.uint64(0)
             for k in range(s):
                 if k % 32 == 0:
-                    word = _next_word(counter, seed, words, k // 32)
-                if (word >> np.uint64(k % 32)) & np.uint64(1):
-                    octets[j // OCTET, k, j % OCTET] += d
+                    word = philox(np.uint64(k // 128), np.uint64(j), SIGNS, version, seed)[k // 32 % 4]
+                is_negative = np.int64(word & np.uint64(1))  # a branch would go wrong half the time
+                octets[j // OCTET, k, j % OCTET] += d * is_negative
+                word >>= np.uint64(1)
 
 
 @kernel
-def _below(limit: int, counter: Array, key: np.uint64, words: Array, n_used: int) -> tuple[int, int]:
+def _below(limit: int, j: int, version: np.uint64, key: np.uint64, words: Array, n_used: int) -> tuple[int, int]:
     """Return an unbiased choice from 0 up to `limit`, and how many words of the stream are used then."""
     left = np.uint64(limit)
     smallest = (WORD - left + np.uint64(1)) % left
     while True:
-        product = _next_word(counter, key, words, n_used) * left
+        place = np.uint64(n_used) % PER_BLOCK
+        if place == 0:
+            block = np.uint64(n_used) // PER_BLOCK
+            words[0], words[1], words[2], words[3] = philox(block, np.uint64(j), FEATURES, version, key)
+        product = words[place] * left
         n_used += 1
         if product & WORD >= smallest:
             return int(product >> HALF), n_used
@@ -118,24 +116,22 @@ def draw_window_connections(
     height, width, channels = shape[0], shape[1], shape[2]
     d = height * width * channels
     places = np.empty(d, np.int64)
-    counter, words = np.zeros(4, np.uint64), np.empty(4, np.uint64)
-    counter[3] = version
+    words = np.empty(4, np.uint64)
     for j in range(m):
-        counter[1], counter[2] = np.uint64(j), FEATURES
         n_used = 0
         while True:
-            a, n_used = _below(sides[1] - sides[0] + 1, counter, seed, words, n_used)
-            b, n_used = _below(sides[3] - sides[2] + 1, counter, seed, words, n_used)
+            a, n_used = _below(sides[1] - sides[0] + 1, j, version, seed, words, n_used)
+            b, n_used = _below(sides[3] - sides[2] + 1, j, version, seed, words, n_used)
             a, b = a + sides[0], b + sides[2]
             if a * b * channels >= s:
                 break
-        top, n_used = _below(height - a + 1, counter, seed, words, n_used)
-        left, n_used = _below(width - b + 1, counter, seed, words, n_used)
+        top, n_used = _below(height - a + 1, j, version, seed, words, n_used)
+        left, n_used = _below(width - b + 1, j, version, seed, words, n_used)
         n_places = a * b * channels
         for at in range(n_places):
             places[at] = at
         for k in range(s):
-            step, n_used = _below(n_places - k, counter, seed, words, n_used)
+            step, n_used = _below(n_places - k, j, version, seed, words, n_used)
             place = places[k + step]
             places[k + step] = places[k]
             row, rest = place // (b * channels), place % (b * channels)
