@@ -13,6 +13,8 @@ from pyarrow import parquet
 from scipy import sparse
 
 from flybloom import read_blocks
+from flybloom.blocks import csv_files
+from flybloom.blocks.byte_stream import ByteStream
 from flybloom.exceptions import SourceError
 from test_blocks import gathered
 
@@ -239,3 +241,17 @@ def test_frames_that_arrow_cannot_hold_are_refused():
         gathered(read_blocks(frame, "y"))
     with pytest.raises(SourceError, match=r"pandas DataFrame: The column 'a' .* no text, number or date"):
         gathered(read_blocks(frame.assign(a=[[1], [2]], b=[1, 2]), "y"))
+
+
+def test_the_end_of_the_first_row_is_looked_for_in_little_memory(tmp_path, monkeypatch):
+    """A quote that was never closed was read up to 256 MB, in 1 GB of memory, and then refused."""
+    looked, peek = [], ByteStream.peek
+    monkeypatch.setattr(csv_files, "LOOK_BYTES", 1000)
+    monkeypatch.setattr(csv_files, "MAX_LOOK_BYTES", 4000)
+    monkeypatch.setattr(ByteStream, "peek", lambda stream, n: looked.append(n) or peek(stream, n))
+    (tmp_path / "rows.csv").write_bytes(b'a,b\n1,"' + b"a," * 10**5)
+    with pytest.raises(SourceError, match="never closed"):
+        list(read_blocks(tmp_path / "rows.csv"))
+    of_rows = [n for n in looked if n < 2**22]  # others looked at the format
+    assert len(of_rows) >= 2
+    assert max(of_rows) < 17_000

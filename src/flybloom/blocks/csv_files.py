@@ -27,6 +27,7 @@ from flybloom.exceptions import SourceError
 
 CAN_BE_CUT = ("utf-8", "ascii", "cp1252", "iso8859-1", "iso8859-15")  # a byte of a quote or a line break is one
 MAX_RECORD_BYTES = 2**28
+MAX_LOOK_BYTES = 2**24  # for the end of the first row: those that pyarrow reads are much shorter
 MAX_SHOWN = 20  # characters of a value that is not one
 VALUE_BYTES = 64  # of which a row may have one for each column, however many columns there are
 
@@ -223,7 +224,7 @@ def _first_rows(stream: ByteStream, format_: CsvFormat, columns: list[str], name
         rows = piece[format_.header_bytes :]
         if len(piece) == size:
             rows = rows[: last_record_end(rows, format_.delimiter.encode())]
-        if rows.strip() or len(piece) < size or size > MAX_RECORD_BYTES:
+        if rows.strip() or len(piece) < size or size > MAX_LOOK_BYTES:
             break
         size *= 4
     if not rows.strip():
