@@ -10,7 +10,18 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer
 
 import reference
-from flybloom import Encoding, FlyBloomClassifier, FlyBloomClassifierCV, FlyHash, FlyRidgeClassifier, load
+from flybloom import (
+    Encoding,
+    FlyBloomClassifier,
+    FlyBloomClassifierCV,
+    FlyBloomNovelty,
+    FlyHash,
+    FlyRidgeClassifier,
+    FlyRidgeMultiOutputClassifier,
+    FlyRidgeRegressor,
+    distributed,
+    load,
+)
 from flybloom.core import _kernels
 from flybloom.core._kernels import _plain
 from flybloom.core.encoding.cuts import N_CUTS, Cuts
@@ -241,3 +252,39 @@ def test_damaged_steps(change, message):
     stored = Cuts(1, np.zeros((3, N_CUTS), np.float32), np.ones(3, np.uint8)).to_dict()
     with pytest.raises(ValueError, match=message):
         Cuts.from_dict({**stored, **change}, 3)
+
+
+def test_targets_and_several_labels(cancer, tmp_path):
+    """Regressors and several outputs take ferns that are asked for, with ONNX and the predictor."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    X, targets = cancer[0], cancer[0][:, 3]
+    model = FlyRidgeRegressor(256, n_winners=32, encoding=FERNS, random_state=3).fit(X[:, 4:], targets)
+    assert hasher_of(model).ferns is not None
+    expected = model.predict(X[:, 4:])
+    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    assert_array_equal(session.run(None, {"X": X[:, 4:]})[0].ravel(), expected)
+    model.freeze().save(tmp_path / "frozen.fly")
+    assert_array_equal(predictor.load(tmp_path / "frozen.fly").predict(X[:, 4:]), expected)
+    labels = np.column_stack([targets > 500, cancer[1]])
+    several = FlyRidgeMultiOutputClassifier(256, n_winners=32, encoding=FERNS, random_state=3).fit(X, labels)
+    assert hasher_of(several).ferns is not None
+    assert several.score(X, labels) > 0.8
+
+
+def test_on_dask(cancer):
+    """The same counts as from arrays."""
+    array = pytest.importorskip("dask.array")
+    X, y = cancer
+    apart = distributed.fit(
+        FlyRidgeClassifier(64, n_winners=16), array.from_array(X, chunks=(100, 25)), array.from_array(y, chunks=100)
+    )
+    whole = FlyRidgeClassifier(64, n_winners=16).fit(X, y)
+    assert hasher_of(apart).fields == hasher_of(whole).fields
+    assert hasher_of(whole).ferns is not None
+    assert_array_equal(apart.pair_counts_, whole.pair_counts_)
+
+
+def test_detectors_say_that_they_have_none(cancer):
+    """Their constant columns stand in the way."""
+    with pytest.raises(ValueError, match="'ferns' parameter of Encoding must be false"):
+        FlyBloomNovelty(256, encoding=FERNS).fit(cancer[0])
