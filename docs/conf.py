@@ -107,7 +107,11 @@ def _as_target(_app: object, _name: str, source: list[str]) -> None:
 
 
 def _escape_names(_app: object, _what: str, _name: str, _value: object, _options: object, lines: list[str]) -> None:
-    """Keep names such as n_features_in_ from being read as links, in shapes and in lists of attributes."""
+    """Keep names such as n_features_in_ from being read as links, in shapes and in lists of attributes.
+
+    Inherited docstrings of scikit-learn refer to pages of its site.
+    """
+    lines[:] = [re.sub(r":ref:`([^<`]+) <\w+_score>`", r"\1", line) for line in lines]
     lines[:] = [
         re.sub(r"(?<=\w)_(?=[,) *])", r"\\_", line) if "shape (" in line or re.match(r"\w+_, \w+_", line) else line
         for line in lines

@@ -117,7 +117,7 @@ class FrozenClassifier(LinearScores, ClassifierMixin, FrozenEstimator):  # type:
 
     @property
     def coef_(self) -> Array:
-        """Weights of the components, of shape (n_classes, n_components_)."""
+        """Weights of the components, of shape ``(n_classes, n_components_)``."""
         frozen = self.frozen_readout
         return np.asarray(frozen.weights.T * frozen.unit)
 

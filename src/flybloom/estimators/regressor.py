@@ -197,7 +197,7 @@ class FlyRidgeRegressor(RegressorMixin, OutputsEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> Array:
-        """Weights of the components, of shape (n_components_,) or (n_outputs, n_components_)."""
+        """Weights of the components, of shape ``(n_components_,)`` or ``(n_outputs, n_components_)``."""
         ridge = self._current()
         coef = ridge.weights.T * ridge.unit * np.array(self._handed_out("coef_").grid.scales)[:, None]
         return np.asarray(coef[0] if len(coef) == 1 else coef)

@@ -320,7 +320,7 @@ class FlyRidgeClassifier(LinearScores, SolvedEstimator, CountingClassifier[Pairs
 
     @property
     def coef_(self) -> Array:
-        """Weights of the components, of shape (n_classes, n_components_); derived from the counts."""
+        """Weights of the components, of shape ``(n_classes, n_components_)``; derived from the counts."""
         ridge = self._current()
         return np.asarray(ridge.weights.T * ridge.unit)
 
