@@ -12,7 +12,7 @@ from attack.promises import promise
 from flybloom import FlyBloomClassifier, FlyRidgeClassifier
 
 WORDS = ("a", "\u00e9", "\U0001f600", "=1+1", "a b", "\n", "'", '"', "nan", "0", "None", "x" * 3000, "\u202e", "\ud7ff")
-ENCODINGS = ("auto", "none", "standard", "bins", "bins+relevance", "fill", "rotation=3", "clip=1.5")
+ENCODINGS = ("auto", "none", "standard", "bins", "bins+relevance", "fill", "rotation=3", "clip=1.5", "unskew+bins")
 
 
 def nothing(_folder: Path) -> None:

@@ -22,7 +22,7 @@ from flybloom import (
 
 ENCODINGS = ("auto", "none", "center", "standard", "standard+fill", "standard+fill=classes", "bins", "bins+passthrough",
              "bins+relevance", "rotation=3", "clip=2.0", "none+relevance", "standard+ferns",
-             "bins+ferns+relevance")  # fmt: skip
+             "bins+ferns+relevance", "unskew+bins")  # fmt: skip
 MAX_COPIES = 9
 
 

@@ -12,7 +12,7 @@ from flybloom.core.hashing.bounds import SumBounds
 ENCODINGS = [
     "none", "standard", "bins", "bins+relevance", "bins+passthrough", "rotation=3", "auto",
     "bins=4+relevance+rotation=5", "bins=4+passthrough+relevance+rotation=5", "fill=classes+bins",
-    "columns=0,1+bins", "columns=1+relevance", "standard+ferns", "bins+passthrough+relevance+ferns",
+    "columns=0,1+bins", "unskew+bins", "columns=1+relevance", "standard+ferns", "bins+passthrough+relevance+ferns",
 ]  # fmt: skip
 NORMS = ["linf", "l2", "l1"]
 

@@ -32,7 +32,7 @@ from laws.strategies import block_cuts, labelled_rows
 ENCODINGS = (
     "auto", "none", "whole", "center", "standard", "bins", "bins=3+relevance", "relevance", "relevance=1+clip=inf",
     "rotation=2", "rotation=3+standard", "bins=4+relevance+rotation=5", "bins=3+passthrough",
-    "bins=4+passthrough=2+relevance", "fill", "fill=classes+bins=3", "columns=0+bins=4+relevance",
+    "bins=4+passthrough=2+relevance", "fill", "fill=classes+bins=3", "unskew+bins=3", "columns=0+bins=4+relevance",
 )  # fmt: skip
 every_encoding = pytest.mark.parametrize("encoding", ENCODINGS)
 
