@@ -21,6 +21,7 @@ from flybloom.core.sketch import Sample
 # The rule of "auto", chosen by measurement, see docs/encodings.md.
 MAX_BINNED = 30  # columns
 MAX_BINNED_NOVELTY = 5  # the same for detectors that are read by filters
+MAX_IMAGE_NOVELTY = 512  # pixels of images that detectors see by gradients, which take longer than all else they do
 FAR = 10.0  # where detectors clip columns without bins
 FEW_COLUMNS, FEW_RELEVANCE, MANY_RELEVANCE = 100, 0.4, 1.0  # of more columns, uninformative ones weigh less
 MAX_WEIGHED = 1024  # columns of sparse rows; more are words of texts, of which the relevance is not worth its noise
@@ -69,9 +70,10 @@ class Auto:
         images become histograms of gradients and brightness. Unit vectors, as embeddings are, are only centred for
         pairs, or standardised for values: their columns are alike in worth. Sparse rows are taken as they are. With
         labels, columns are weighted by their relevance, but not those of images, nor more than 1024 of sparse rows.
-        Dense columns that are not images get ferns where `ferns` says so. For novelty, up to 100 columns are
-        straightened where they are skewed and become soft bins of a wide range for pairs, up to 5 for filters, and
-        others are only standardised; a value that differs from all others of a constant column is clipped.
+        Dense columns that are not images get ferns where `ferns` says so. For novelty, images of up to 512 pixels
+        become histograms as well, up to 100 other columns are straightened where they are skewed and become soft bins
+        of a wide range for pairs, up to 5 for filters, and others are only standardised; a value that differs from all
+        others of a constant column is clipped.
 
         Parameters
         ----------
@@ -91,14 +93,15 @@ class Auto:
         if issparse(sample.rows):
             is_weighed = self.uses_labels and (self.for_pairs or n <= MAX_WEIGHED)
             return Encoding("none", relevance=RELEVANCE if is_weighed else 0.0)
-        if self.bias is not None:
-            plain = Encoding("standard", clip=FAR, bias=self.bias)
-            is_binned = n <= (FEW_COLUMNS if self.for_pairs else MAX_BINNED_NOVELTY)
-            return replace(plain, unskew=True, bins=BINS, passthrough_scale=PASSTHROUGH) if is_binned else plain
-        if self.for_pairs and are_unit_vectors(sample.rows):
+        if self.bias is None and self.for_pairs and are_unit_vectors(sample.rows):
             return Encoding("standard" if self.by_value else "center")
         may_be_image = not is_table and n > MAX_BINNED and next(possible_shapes(n), None) is not None
+        may_be_image &= self.bias is None or n <= MAX_IMAGE_NOVELTY
         shape = image_shape(sample) if may_be_image else None
+        if self.bias is not None:
+            plain = Encoding("standard", clip=FAR, bias=self.bias, gradients=shape)
+            is_binned = shape is None and n <= (FEW_COLUMNS if self.for_pairs else MAX_BINNED_NOVELTY)
+            return replace(plain, unskew=True, bins=BINS, passthrough_scale=PASSTHROUGH) if is_binned else plain
         if shape is not None:
             return Encoding("standard", gradients=shape)
         relevance = (FEW_RELEVANCE if n <= FEW_COLUMNS else MANY_RELEVANCE) if self.uses_labels else 0.0
