@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 
 from flybloom import Encoding, FlyBloomClassifier, FlyRidgeClassifier, OpenSetClassifier
 from forgetting import after_forgetting
@@ -63,15 +64,14 @@ def test_novelty_to_ridge_regression_of_a_row_left_out_is_that_of_a_model_withou
     """The one follows from the factor of all rows; what leaves the penalty as it was."""
     X, y, *_ = known
     encoder = Encoding("standard").fit(X)
-    model = FlyRidgeClassifier(128, encoding=encoder, alpha=0.3, random_state=0).fit(X, y)
+    model = FlyRidgeClassifier(128, n_winners=16, encoding=encoder, alpha=0.3, random_state=0).fit(X, y)
     left_out = model.leave_one_out_novelty(X[:3], y[:3])
     n = len(X)
     for i in range(3):
         rest = np.arange(n) != i
-        same_penalty = (
-            0.3 * _mean_eigenvalue(model) / _mean_eigenvalue(after_forgetting(copy(model), X[i : i + 1], y[i : i + 1]))
-        )
-        without = FlyRidgeClassifier(128, encoding=encoder, alpha=same_penalty, random_state=0).fit(X[rest], y[rest])
+        others = after_forgetting(copy(model), X[i : i + 1], y[i : i + 1])
+        same_penalty = 0.3 * _mean_eigenvalue(model) / _mean_eigenvalue(others)
+        without = clone(model).set_params(alpha=same_penalty).fit(X[rest], y[rest])
         np.testing.assert_allclose(left_out[i], without.novelty(X[i : i + 1])[0], rtol=1e-6)
 
 
