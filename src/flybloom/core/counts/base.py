@@ -11,6 +11,7 @@ import numpy as np
 
 from flybloom._internal.typing import Array, Values, Weights, Winners
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit
+from flybloom.exceptions import NeverLearnedError
 
 MAX_ROWS = 2**62
 """Rows that can be counted, so that the sum of two counts stays within 64 bits."""
@@ -75,6 +76,7 @@ class Counts(ABC):
 
     kind: ClassVar[str]
     ARRAYS: ClassVar[frozenset[str]] = frozenset({"counts"})  # names that `to_parts` may use
+    not_contained: ClassVar[str] = "These rows cannot all have been learned. Forget only rows that were learned."
     fits_labels: ClassVar[bool] = False  # whether `fixed_to` does anything
     n_components: int
     n_winners: int
@@ -120,6 +122,11 @@ class Counts(ABC):
     @abstractmethod
     def minus(self, delta: Any) -> Self:
         """Return the counts without a delta or without other counts; NeverLearnedError where that cannot be."""
+
+    def require_contained(self, is_contained: object) -> None:
+        """Refuse to take away what cannot have been counted."""
+        if not is_contained:
+            raise NeverLearnedError(self.not_contained)
 
     def change_in_place(self, delta: Any, sign: int) -> bool:  # noqa: ARG002
         """Add a small delta to the arrays themselves, or take it away; return whether that could be done.

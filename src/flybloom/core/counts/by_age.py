@@ -22,7 +22,7 @@ from flybloom.core.counts.columns import (
     require_countable,
     unpacked,
 )
-from flybloom.exceptions import IncompatibleHashError, NeverLearnedError
+from flybloom.exceptions import IncompatibleHashError
 
 STEPS = 8
 """In how many steps the effect of a row fades."""
@@ -46,6 +46,10 @@ class AgeCounts(Counts):
     """
 
     kind = "ages"
+    not_contained = (
+        "Some of the rows were not learned, or already forgotten: their winners were counted less often than that. "
+        "Nothing was forgotten. Pass only rows that were learned."
+    )
 
     def __init__(self, table: CountTable, n_rows: int, clock: int, epoch: int | None, n_winners: int) -> None:
         self.table = table
@@ -150,7 +154,7 @@ class AgeCounts(Counts):
             )
             raise IncompatibleHashError(msg)
         table = self.table - delta.table
-        self._require(n_rows >= 0 and (table >= 0).all())
+        self.require_contained(n_rows >= 0 and (table >= 0).all())
         dtype = count_dtype(np.array([n_rows]))
         clock = self.clock if n_rows else 0  # where nothing is left, a new stream begins
         return type(self)(table.astype(dtype, copy=False), n_rows, clock, self.epoch, self.n_winners)
@@ -230,12 +234,3 @@ class AgeCounts(Counts):
             )
             raise ValueError(msg)
         return positions
-
-    def _require(self, is_contained: object) -> None:
-        """Refuse to take away what cannot have been counted."""
-        if not is_contained:
-            msg = (
-                "Some of the rows were not learned, or already forgotten: their winners were counted less often than "
-                "that. Nothing was forgotten. Pass only rows that were learned."
-            )
-            raise NeverLearnedError(msg)

@@ -58,6 +58,10 @@ class ClassCounts(Counts):
     """
 
     kind = "classes"
+    not_contained = (
+        "These rows cannot all have been learned: some of their winners were never counted for their class. "
+        "Forget only rows that were learned, each with its label, once for each time it was learned."
+    )
     drops_empty: ClassVar[bool] = True  # whether a class of which no row is left is no longer known
 
     def __init__(
@@ -255,15 +259,6 @@ class ClassCounts(Counts):
         rows = align_columns(rows, classes, self.classes, 0)
         require_rows(rows, self)
         return rows, align_columns(table, classes, self.classes, 1)
-
-    def require_contained(self, is_contained: object) -> None:
-        """Refuse to take away what cannot have been counted."""
-        if not is_contained:
-            msg = (
-                "These rows cannot all have been learned: some of their winners were never counted for their class. "
-                "Forget only rows that were learned, each with its label, once for each time it was learned."
-            )
-            raise NeverLearnedError(msg)
 
 
 def require_known(labels: Array, classes: Array) -> None:

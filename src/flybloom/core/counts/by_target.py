@@ -12,7 +12,6 @@ from flybloom.core import _kernels
 from flybloom.core.counts.base import MAX_ROWS, Counter, Counts
 from flybloom.core.counts.target_grid import TargetGrid
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit, unit_from_facts
-from flybloom.exceptions import NeverLearnedError
 
 FEW_ROWS = 400  # of which the spread says little of that of others
 MAX_PRODUCT = 2**124  # of rows and squares: then no sum of targets is beyond 62 bits (Cauchy and Schwarz)
@@ -81,6 +80,10 @@ class TargetSums(Counts):
     kind = "targets"
     ARRAYS = frozenset({"targets"})
     fits_labels = True
+    not_contained = (
+        "These rows cannot all have been learned: without them, the sums would be of no rows that can be. "
+        "Forget only rows that were learned, each with its target, once for each time it was learned."
+    )
     no_grid: ClassVar[Any] = TargetGrid((), ())
     grid_type: ClassVar[Any] = TargetGrid
 
@@ -135,7 +138,7 @@ class TargetSums(Counts):
         totals = Totals.of(targets, weights)
         self.totals.plus(totals).require_countable()
         if sign < 0:
-            _require(self.can_have(self.totals.plus(totals, -1)))
+            self.require_contained(self.can_have(self.totals.plus(totals, -1)))
         if is_few is None:
             is_few = weights.size * self.n_winners < self.n_components
         if is_few:
@@ -244,10 +247,6 @@ class TargetSums(Counts):
             raise ValueError(msg)
         return cls(grid, totals, table, n_winners, unit_from_facts(facts))
 
-    def require_contained(self, is_contained: object) -> None:
-        """Refuse to take away what cannot have been counted."""
-        _require(is_contained)
-
     def _empty(self, grid: Any, unit: WeightUnit) -> Self:
         """Return sums of no rows."""
         k = grid.n_columns
@@ -259,16 +258,6 @@ class TargetSums(Counts):
         if isinstance(delta, TargetSums):
             self.unit.require_same(delta.unit, action)
             self.grid.require_same(delta.grid, action)
-
-
-def _require(is_contained: object) -> None:
-    """Refuse to take away what cannot have been counted."""
-    if not is_contained:
-        msg = (
-            "These rows cannot all have been learned: without them, the sums would be of no rows that can be. "
-            "Forget only rows that were learned, each with its target, once for each time it was learned."
-        )
-        raise NeverLearnedError(msg)
 
 
 def _weighted_sum(targets: Array, weights: Weights) -> int:

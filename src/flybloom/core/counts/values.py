@@ -22,7 +22,6 @@ from flybloom.core.counts.columns import align_columns, codes_if_known, codes_of
 from flybloom.core.counts.label_json import classes_from_facts, labels_to_json
 from flybloom.core.counts.pairs import RightSide, require_memory
 from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit, unit_from_facts
-from flybloom.exceptions import NeverLearnedError
 
 MAX_ROWS = 2**48  # that can be counted, so that sums of products stay within 64 bits
 SQUARE = LARGEST**2
@@ -60,6 +59,10 @@ class ValueSums(Counts):
     """
 
     kind = "values"
+    not_contained = (
+        "These rows cannot all have been learned: without them, sums are left that no rows have. Forget only rows "
+        "that were learned, each with its label, once for each time it was learned."
+    )
     ARRAYS = frozenset({"values", "products"})
     n_winners = 0
 
@@ -181,7 +184,7 @@ class ValueSums(Counts):
             rows, by_class = self._aligned(delta)
             triangle = self.triangle - delta.triangle
             result = type(self)(self.classes, self.class_count - rows, self.by_class - by_class, triangle, self.unit)
-        _require_contained(result.is_possible())
+        self.require_contained(result.is_possible())
         keep = (result.class_count > 0) | (rows == 0)
         class_count = result.class_count[keep]
         triangle = result.triangle.astype(_dtype(class_count), copy=False)
@@ -207,7 +210,7 @@ class ValueSums(Counts):
             self.enter(delta.values, delta.codes, delta.weights)
             return False
 
-        _require_contained(uninterrupted(take))
+        self.require_contained(uninterrupted(take))
         return True
 
     def enter(self, values: Values, codes: Codes, weights: Weights) -> None:
@@ -352,13 +355,3 @@ def _require_countable(class_count: Array) -> None:
     if sum(class_count.tolist()) > MAX_ROWS:
         msg = "More than 2**48 rows cannot be counted with values. Use smaller weights, or fewer rows."
         raise ValueError(msg)
-
-
-def _require_contained(is_contained: bool) -> None:
-    """Refuse to take away what cannot have been counted."""
-    if not is_contained:
-        msg = (
-            "These rows cannot all have been learned: without them, sums are left that no rows have. Forget only rows "
-            "that were learned, each with its label, once for each time it was learned."
-        )
-        raise NeverLearnedError(msg)
