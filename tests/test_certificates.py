@@ -55,7 +55,7 @@ def test_weights_of_classes_are_those_of_predict(digits):
     """A class that counts more is certified as it is predicted."""
     X, y = digits
     for kind in (FlyBloomClassifier, FlyRidgeClassifier):
-        model = kind(512, class_weight={3: 30.0}, random_state=0).fit(X[:500], y[:500])
+        model = kind(512, encoding="standard", class_weight={3: 30.0}, random_state=0).fit(X[:500], y[:500])
         held = certify(model, X[500:600], 1e-3)
         assert held.any()
         moved = X[500:600] + np.random.default_rng(0).uniform(-1e-3, 1e-3, (100, 64))

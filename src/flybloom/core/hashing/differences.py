@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from flybloom.core.encoding.choice import Auto
 from flybloom.exceptions import IncompatibleHashError
 
 COLUMNS = ("n_features_in_", "feature_names_in_", "kinds")
@@ -45,6 +44,8 @@ def _difference(name: str, a: Any, b: Any, names: Sequence[str] | None) -> str:
         return f"{name} (in {len(which)} of {len(a)} columns: {first})"
     if isinstance(a, dict) and isinstance(b, dict):
         return f"{name} (fitted to other rows)"
+    from flybloom.core.encoding.choice import Auto  # noqa: PLC0415 - those who only predict need none, and no scipy
+
     if isinstance(a, Auto) != isinstance(b, Auto):
         a, b = ("auto" if isinstance(one, Auto) else one for one in (a, b))
     return f"{name} ({_short(a)} and {_short(b)})"
