@@ -36,6 +36,7 @@ def kinds(rng: np.random.Generator) -> dict[str, Any]:
         "filters": FlyBloomClassifier(**labelled),
         "Bayes": FlyBloomClassifier(**labelled, readout="bayes"),
         "pairs": FlyRidgeClassifier(**labelled),
+        "values": FlyRidgeClassifier(n_winners=0, random_state=sizes["random_state"], encoding=unlabelled["encoding"]),
         "regression": FlyRidgeRegressor(**unlabelled),
         "several outputs": FlyRidgeMultiOutputClassifier(**unlabelled),
         "novelty": FlyBloomNovelty(**unlabelled, contamination=0.2),

@@ -40,6 +40,7 @@ def kinds() -> dict[str, Any]:
         "filters": FlyBloomClassifier(**SIZES),
         "Bayes": FlyBloomClassifier(**SIZES, readout="bayes"),
         "pairs": FlyRidgeClassifier(**SIZES),
+        "values": FlyRidgeClassifier(n_winners=0),
         "regression": FlyRidgeRegressor(**SIZES),
         "several targets": FlyRidgeRegressor(**SIZES),
         "several labels": FlyRidgeMultiOutputClassifier(**SIZES),
