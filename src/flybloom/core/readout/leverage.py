@@ -9,9 +9,9 @@ from flybloom._internal.blas import one_blas_thread
 from flybloom._internal.typing import Array, Values, Winners
 from flybloom.core import _kernels
 from flybloom.core.readout.linear import weighted
-from flybloom.core.readout.novelty_forms import packed
 
-FEW_ROWS = 2 / 3  # for each component: solving for these takes no longer than inverting
+FEW_ROWS = 1 / 3  # for each component: solving for these takes no longer than inverting
+LANES = 32  # a multiple of which the kernel takes
 ROWS_AT_ONCE = 512
 
 
@@ -30,21 +30,22 @@ class Leverages:
 
     def __init__(self, factor: Array, mean: Array, n_rows: float) -> None:
         self._factor, self._mean, self._n_rows = factor, mean, n_rows
-        self._of_mean = linalg.cho_solve((factor, False), mean, check_finite=False)
 
     @one_blas_thread()
     def of_rows(self, winners: Winners) -> Array:
-        """Return the leverage of each row.
+        """Return the leverage of each row: the squared length of ``W' (h - mu)``, and 1 / n.
 
-        Of many rows, from the inverse: sums over pairs of winners, which are far fewer than pairs of components.
+        Of many rows, from the inverse W of the factor: sums over winners, which are far fewer than components.
         """
         if len(winners) < self._mean.size * FEW_ROWS or winners.dtype == np.int8:
             return self._of_few(winners)
-        (invert,) = linalg.get_lapack_funcs(("potri",), (self._factor,))
-        upper, _ = invert(self._factor, lower=0)
-        forms = np.empty(len(winners))
-        _kernels.leverage.winner_forms(winners, packed(upper.T, upper.dtype), forms)
-        return np.asarray(forms - 2.0 * weighted(winners, self._of_mean) + self._constant)
+        (invert,) = linalg.get_lapack_funcs(("trtri",), (self._factor,))
+        inverse, _ = invert(self._factor, lower=0)
+        centre = np.zeros(-(-self._mean.size // LANES) * LANES, inverse.dtype)
+        centre[: self._mean.size] = inverse.T @ self._mean.astype(inverse.dtype)
+        lengths = np.empty(len(winners))
+        _kernels.leverage.squared_lengths(winners, inverse.T, centre, lengths)
+        return lengths + 1.0 / self._n_rows
 
     def _of_few(self, winners: Winners) -> Array:
         """Return the leverage of each row, from its own equations."""
@@ -72,8 +73,3 @@ class Leverages:
             solved = linalg.cho_solve((self._factor, False), row - self._mean, check_finite=False)
             products[at] = weighted(others, solved) - self._mean @ solved + 1.0 / self._n_rows
         return products
-
-    @property
-    def _constant(self) -> float:
-        """What the mean adds to every leverage."""
-        return float(self._mean @ self._of_mean) + 1.0 / self._n_rows

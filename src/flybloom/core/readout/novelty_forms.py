@@ -76,19 +76,18 @@ class LeverageForm(NamedTuple):
         digits = min(MOST_DIGITS, EXACT_DIGITS - 2 * n_winners.bit_length())
         largest = max(float(np.abs(np.diag(lower)).max(initial=0.0)), 2.0**-900)  # no other entry is larger
         unit = float(2.0 ** (np.frexp(largest)[1] - digits))
-        return LeverageForm(packed(lower, np.int32, unit), unit)
+        return LeverageForm(packed(lower, unit), unit)
 
 
 NoveltyForm = FilterForm | LeverageForm
 
 
-def packed(square: Array, dtype: Any = np.float64, unit: float = 1.0) -> Array:
-    """Return the triangle of a matrix of which the lower half is filled in, in units; integers are rounded."""
+def packed(square: Array, unit: float) -> Array:
+    """Return the triangle of a matrix of which the lower half is filled in, rounded to integers of a unit."""
     m = len(square)
-    triangle = np.empty(m * (m + 1) // 2, dtype)
+    triangle = np.empty(m * (m + 1) // 2, np.int32)
     for u, row in enumerate(square):
-        values = row[: u + 1] / unit
-        triangle[u * (u + 1) // 2 : (u + 1) * (u + 2) // 2] = values if triangle.dtype.kind == "f" else np.rint(values)
+        triangle[u * (u + 1) // 2 : (u + 1) * (u + 2) // 2] = np.rint(row[: u + 1] / unit)
     return triangle
 
 
