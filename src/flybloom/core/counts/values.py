@@ -283,10 +283,6 @@ class ValueSums(Counts):
         if self.triangle is None:
             self.triangle = np.zeros(self.n_components * (self.n_components + 1) // 2, np.int32)
 
-    def __sizeof__(self) -> int:
-        """Bytes in memory, by which a scheduler decides what to move."""
-        return object.__sizeof__(self) + self.classes.nbytes + self.by_class.nbytes + self.triangle.nbytes
-
 
 class _ValueCounter(Counter):
     """Adds many rows to sums of their own, as many at a time as BLAS adds exactly."""
