@@ -212,6 +212,7 @@ def sample_files(folder):
         flybloom.FlyRidgeMultiOutputClassifier(**sizes).fit(X, several),
         flybloom.FlyRidgeMultiOutputClassifier(**sizes).fit(X, np.stack([y, y % 2], axis=1)),
         flybloom.FlyBloomNovelty(**sizes).fit(X).freeze(),
+        flybloom.FlyBloomNovelty(**sizes).fit(np.exp(2 * X)),
         flybloom.FlyRidgeClassifier(n_winners=0, encoding="center").fit(X, y),
         flybloom.FlyRidgeClassifier(n_winners=0, encoding="center").fit(X, y).freeze(),
         flybloom.SlidingWindow(flybloom.FlyRidgeClassifier(n_winners=0, encoding="none"), n_rows=20).fit(X, y),

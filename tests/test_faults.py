@@ -359,6 +359,15 @@ def test_a_sketch_that_says_what_cannot_be_is_refused(tmp_path, rows, wrong):
         load(path)
 
 
+def test_a_detector_whose_readout_does_not_fit_its_parameters_is_refused(tmp_path, rows):
+    """It loaded, and could not score."""
+    path = tmp_path / "model.fly"
+    FlyBloomNovelty(64, n_winners=6, random_state=0).fit(rows).save(path)
+    changed_file(path, lambda description: description["parameters"].update(forget_after=24))
+    with pytest.raises(ModelFileError):
+        load(path)
+
+
 @pytest.mark.parametrize("label", [7, 2**31, -(2**63)])
 @pytest.mark.parametrize("kind", [FlyRidgeClassifier, FlyRidgeMultiOutputClassifier])
 def test_a_sketch_with_labels_that_were_not_counted_is_refused(tmp_path, rows, kind, label):

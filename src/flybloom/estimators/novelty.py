@@ -399,6 +399,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         """Restore the state from a file, and return the detector; ValueError if it is invalid."""
         if ("pairs" in arrays) != self._reads_leverage:  # a file from before there was a choice, or a later choice
             self.readout = "leverage" if "pairs" in arrays else "filter"
+            self._validate_params()
         return super()._from_parts(hasher, facts, arrays)
 
     @property
