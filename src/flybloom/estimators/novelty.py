@@ -107,10 +107,10 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
     encoding : str, Encoding or Encoder, default="auto"
         How columns are transformed before hashing; see `Encoding` and docs/encodings.md.
 
-        - If "auto", images of up to 512 pixels become histograms of gradients. Columns are standardised, and clipped at
-          10 standard deviations. Up to 100 columns (5 for filters) that are not images are straightened where they are
-          skewed, and become 5 soft bins each over 4 standard deviations on either side. In a constant column, any
-          other value is clipped. Sparse rows are not changed.
+        - If "auto", images of up to 512 pixels become histograms of gradients for leverage. Columns are standardised,
+          and clipped at 10 standard deviations. Up to 100 columns (5 for filters) that are not images are straightened
+          where they are skewed, and become 5 soft bins each over 4 standard deviations on either side. In a constant
+          column, any other value is clipped. Sparse rows are not changed.
         - If "none", no transformation, as in the paper: integers are summed as integers.
         - Otherwise steps such as "standard", "bins", "relevance" and "rotation", joined by "+".
         - If an `Encoding`, its steps. If a fitted encoder, that encoder.

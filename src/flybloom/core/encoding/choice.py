@@ -71,9 +71,9 @@ class Auto:
         pairs, or standardised for values: their columns are alike in worth. Sparse rows are taken as they are. With
         labels, columns are weighted by their relevance, but not those of images, nor more than 1024 of sparse rows.
         Dense columns that are not images get ferns where `ferns` says so. For novelty, images of up to 512 pixels
-        become histograms as well, up to 100 other columns are straightened where they are skewed and become soft bins
-        of a wide range for pairs, up to 5 for filters, and others are only standardised; a value that differs from all
-        others of a constant column is clipped.
+        become histograms as well for pairs; up to 100 other columns are straightened where they are skewed and become
+        soft bins of a wide range for pairs, up to 5 for filters, and others are only standardised; a value that differs
+        from all others of a constant column is clipped.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class Auto:
         if self.bias is None and self.for_pairs and are_unit_vectors(sample.rows):
             return Encoding("standard" if self.by_value else "center")
         may_be_image = not is_table and n > MAX_BINNED and next(possible_shapes(n), None) is not None
-        may_be_image &= self.bias is None or n <= MAX_IMAGE_NOVELTY
+        may_be_image &= self.bias is None or (self.for_pairs and n <= MAX_IMAGE_NOVELTY)
         shape = image_shape(sample) if may_be_image else None
         if self.bias is not None:
             plain = Encoding("standard", clip=FAR, bias=self.bias, gradients=shape)
