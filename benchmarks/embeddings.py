@@ -1,6 +1,8 @@
 """Heads on the same embeddings: accuracy, classes that come one after the other, deletions, merging, time.
 
     python benchmarks/embeddings.py             # measures what is not measured yet
+    python benchmarks/embeddings.py digits      # of some sets
+    python benchmarks/embeddings.py stream merging
     python benchmarks/embeddings.py speed       # times of 100 000 x 384, with nothing else running
     python benchmarks/embeddings.py --page      # writes docs/benchmarks/embeddings.md from the results
 
@@ -37,7 +39,8 @@ ORDERS, TASKS, BATCH = 5, 10, 100
 OPERATIONS, PARTIES = 10_000, 16
 OURS = {
     "FlyRidgeClassifier()": lambda: FlyRidgeClassifier(n_jobs=1),
-    "FlyRidgeClassifier(4096)": lambda: FlyRidgeClassifier(4096, n_jobs=1),
+    "FlyRidgeClassifier(2048)": lambda: FlyRidgeClassifier(2048, n_jobs=1),
+    'FlyRidgeClassifier(encoding="center")': lambda: FlyRidgeClassifier(encoding="center", n_jobs=1),
 }
 
 
@@ -252,13 +255,14 @@ def main() -> None:
         for kind in sys.argv[2:] or (*OURS, "LogisticRegression", "hnswlib"):
             print(kind, measured("embeddings_speed", kind, lambda kind=kind: speed(kind)), flush=True)
         return
-    for name in SETS:
+    wanted = sys.argv[1:] or [*SETS, "stream", "merging"]
+    for name in wanted:
+        if name not in SETS:
+            print(measured("embeddings", name, {"stream": stream, "merging": merging}[name]), flush=True)
+            continue
         for head, make in {**OURS, **HEADS}.items():
             found = measured("embeddings", f"joint/{name}/{head}", lambda name=name, make=make: joint(name, make))
             print(name, head, json.dumps(found), flush=True)
-    print(measured("embeddings", "stream", stream), flush=True)
-    print(measured("embeddings", "merging", merging), flush=True)
-    for name in SETS:
         n_classes = np.unique(unit(name).y).size
         for kind in ("ours", "SGD", "MLP") if n_classes >= 10 else ():
             key = f"incremental/{name}/{kind}"

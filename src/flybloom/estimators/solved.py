@@ -92,7 +92,7 @@ class SolvedEstimator(CountingEstimator):
 
     @property
     def pair_counts_(self) -> Array:
-        """How often two components won together; the pair u and v <= u is at ``u (u + 1) / 2 + v``."""
+        """How often two components won together, or sums of products; u and v <= u are at ``u (u + 1) / 2 + v``."""
         return read_only(self._handed_out("pair_counts_").triangle)
 
     @property

@@ -26,7 +26,7 @@ from flybloom.core.counts.weight_unit import WHOLE_ROWS, WeightUnit, unit_from_f
 MAX_ROWS = 2**48  # that can be counted, so that sums of products stay within 64 bits
 SQUARE = LARGEST**2
 ROWS = 1024  # whose products BLAS adds exactly: below 2^24 in float32; with any weights, below 2^53 in float64
-TILE = 512  # components whose products are added together
+TILE = 256  # components whose products are added together
 FEW = 16  # rows whose products are added one by one
 TYPES = (np.int16, np.int32, np.int64)  # of what files hold
 
