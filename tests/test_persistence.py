@@ -169,6 +169,7 @@ def test_every_format_has_a_file():
         (5, "FrozenClassifier"),
         (6, "FlyBloomClassifier"),
         (7, "FlyBloomClassifier"),
+        (7, "FrozenClassifier"),
     }
 
 
