@@ -57,7 +57,6 @@ def page(results: dict[str, dict[str, object]]) -> str:
         f"`benchmarks/forget_complete.py`, default settings: {TRIALS} times, 1, 10 or 100 random rows are forgotten.",
         f"Up to {MAX_ROWS} distinct rows a model is its rows, and forgetting is always complete. Beyond that it is",
         "complete where the encoder that the remaining sketch gives is the one in use; steps are those that differed.",
-        "Sets with an asterisk were measured before there were ferns, whose cuts are one more step that may differ.",
         "",
         "| set | rows | model | 1 row | 10 rows | 100 rows | steps |",
         "|---|---:|---|---:|---:|---:|---|",
@@ -65,7 +64,6 @@ def page(results: dict[str, dict[str, object]]) -> str:
     for key, found in results.items():
         name, kind = key.split("/")
         shares = " | ".join(f"{found['complete'][str(n)] / TRIALS:.0%}" for n in FORGOTTEN)  # type: ignore[index]
-        name += " *" if found.get("is_earlier") else ""
         lines.append(f"| {name} | {found['rows']} | {kind} | {shares} | {', '.join(found['steps']) or '-'} |")  # type: ignore[arg-type]
     return "\n".join(lines) + "\n"
 
