@@ -76,7 +76,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         - If "filter", winners, with one count per component.
         - If "auto", "leverage", or "filter" with `forget_after`; see ``readout_``.
 
-    alpha : float, default=50.0
+    alpha : float, default=100.0
         Ridge penalty of the leverage. Larger values are more robust to outliers among the training rows. It may be
         changed after fit. Only for leverage.
 
@@ -199,7 +199,7 @@ class FlyBloomNovelty(NoveltyScores, CountingEstimator):
         n_connections: Size = "auto",
         n_winners: Size = "auto",
         readout: Literal["auto", "leverage", "filter"] = "auto",
-        alpha: float = 50.0,
+        alpha: float = 100.0,
         decay: float = 0.4,
         forget_after: int | None = None,
         contamination: float | str = "auto",
