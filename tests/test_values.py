@@ -191,3 +191,11 @@ def test_what_has_no_meaning_for_values_is_refused(rows):
         small(rows, n_components=5000).fit(X, y)
     with pytest.raises(ValueError, match="'n_winners'"):
         FlyBloomClassifier(n_winners=0).fit(X, y)
+
+
+def test_a_single_column_has_no_products(rows, tmp_path):
+    """Its file is read all the same."""
+    X, y = rows[0][:, :1].copy(), rows[1]
+    model = FlyRidgeClassifier(1, n_winners=0, encoding="standard").fit(X, y)
+    model.save(tmp_path / "model.fly")
+    assert_array_equal(flybloom.load(tmp_path / "model.fly").predict(X), model.predict(X))

@@ -208,7 +208,7 @@ class Hasher:
         names = None if names is None else tuple(names)
         encoder = Encoder.from_parts(d, names, steps, arrays, facts.get("grid_shape"), first_index)
         _require(
-            1 <= s <= encoder.n_outputs,
+            rho == 0 or 1 <= s <= encoder.n_outputs,
             f"n_connections_={s} is not between 1 and the {encoder.n_outputs} hashed columns",
         )
         most = most_components(encoder.n_outputs)
