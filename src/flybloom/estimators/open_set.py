@@ -99,7 +99,7 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
     >>> round(float((model.predict(X[y >= 8]) == -1).mean()), 2)             # eights and nines were never met
     0.93
     >>> round(float((model.predict(X[y < 8][1000:]) == -1).mean()), 2)
-    0.13
+    0.14
     """
 
     shown_inside = "estimator_"
@@ -145,7 +145,9 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
         OpenSetClassifier
             The fitted classifier itself.
         """
-        return self._with(clone(self.estimator).fit(X, y), X, y)
+        self._with(clone(self.estimator).fit(X, y), X, y)
+        self._thresholds()  # predictions leave attributes as they are
+        return self
 
     @fit_context
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:

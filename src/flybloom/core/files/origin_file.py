@@ -56,7 +56,8 @@ def origin_from_parts(
     sketch = _sketch(own, block, recipe)
     classes = getattr(counts, "classes", None)
     is_known = block.labels is None or counts.knows(block.labels)
-    is_counted = classes is None or sketch.classes is None or np.isin(sketch.classes, classes).all()
+    is_in_training = facts.get("training") is not None  # the sketch is of rows that are counted later
+    is_counted = is_in_training or classes is None or sketch.classes is None or np.isin(sketch.classes, classes).all()
     _require(is_known and is_counted, "have labels that were not counted")
     if is_whole:
         _require(sketch.is_all and sketch.n_rows == counts.n_rows, "are not those that were counted")
