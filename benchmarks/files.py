@@ -91,7 +91,7 @@ def main() -> None:
         model = str(options.folder / "model.fly")
         train = ("-m", "flybloom", "train", "{}", "-t", "label", "-o", model, "--jobs", "2", "--json")
         work = {READS: ("-c", PYARROW[kind], "{}"), "`read_blocks`": ("-c", BLOCKS, "{}")}
-        work |= {f"`flybloom train {how}`".replace(" `", "`"): (*train, *how.split()) for how in TRAINED}
+        work |= {f"`flybloom train SOURCE {how}`".replace(" `", "`"): (*train, *how.split()) for how in TRAINED}
         base: dict[str, Any] = {}
         for name, arguments in work.items():
             key = f"{kind} {options.rows} {name}"
