@@ -177,7 +177,8 @@ HEADER = """# Tables beside other classifiers
 
 Written by `benchmarks/table_peers.py page`. Default settings, one thread; ranks are means over the tables, 1 is best,
 medians in brackets. How the tables were chosen and what each model gets before it is in the script. Times are those of
-a machine that had other work to do; FlyRidgeClassifier solves its equations when it first predicts.
+a machine that had other work to do; FlyRidgeClassifier solves its equations when it first predicts
+([how](../ridge.md)).
 """
 TITLES = {
     "tables": "59 tables of the paper's groups, at most 4000 rows of each",
