@@ -162,7 +162,8 @@ class Life:
             self.model = copy(model) if rng.integers(2) else deepcopy(model)
         elif action == "look":
             model.predict(some(self.X, np.arange(3)))
-        self.is_late = action.startswith("learn") or (action in {"look", "copied"} and self.is_late)
+        keeps = action in {"look", "copied"} or (action in {"forget", "subtract"} and self.there.size == there.size)
+        self.is_late = action.startswith("learn") or (keeps and self.is_late)
 
     def said(self, model: Any) -> bytes:
         """What a model predicts for all rows; of several outputs at once."""

@@ -224,6 +224,10 @@ class OpenSetClassifier(ShowsInside, ClassifierMixin, MetaEstimatorMixin, BaseEs
             return NotImplemented
         return copy(self)._take_over(self.estimator_ - other.estimator_, self._given)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for pickles, without derived thresholds."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_derived"}
+
     def __copy__(self) -> Self:
         """Return a copy whose classifier can be updated alone."""
         twin = type(self).__new__(type(self))
